@@ -1,0 +1,38 @@
+/** One effective rule: what the configuration says for one message, after defaults, route and partner were merged. */
+
+export type Mode = 'eliminate' | 'detect-only' | 'shadow';
+export type Granularity =
+  | 'reference' | 'reference+sender' | 'reference+sender+recipient'
+  | 'reference+content' | 'reference+sender+content' | 'reference+sender+recipient+content'
+  | 'reference+sender+datetime' | 'reference+sender+recipient+datetime';
+
+export interface Rule {
+  /** Name for logs and records: `defaults`, or the partner's name. */
+  readonly name: string;
+  /** Set for configured partners only: the metric's label. */
+  readonly partner?: string;
+  readonly window: number;
+  readonly late: number;
+  readonly key: Granularity;
+  /** Granularity in force before a change; honoured for one window. */
+  readonly previousKey?: Granularity;
+  readonly mode: Mode;
+  readonly mismatch: 'refuse' | 'replay' | 'deliver-flagged';
+  readonly otherSender: 'refuse' | 'deliver';
+  readonly uncertain: 'auto' | 'redeliver' | 'hold';
+  readonly upstreamDuplicate: 'pass' | 'hold';
+  readonly bundle: 'refuse' | 'forward';
+  readonly unsigned: 'accept' | 'refuse';
+  readonly known: 'pass' | 'hold';
+  readonly replyPattern: 'response' | 'callback';
+  /** `auto`: flag where the message is Peppol. */
+  readonly resend: 'auto' | 'flag' | 'off';
+  readonly sbdh: 'flag' | 'suppress' | 'off';
+  readonly verify: 'none' | 'signature';
+  /** How long a copy waits for the copy in progress, ms. */
+  readonly wait: number;
+  /** Protocol reference: statuses that mean accepted; answer while in progress. */
+  readonly accept?: readonly string[];
+  readonly inFlight: 409 | 503;
+  readonly replyHeaders: readonly string[];
+}

@@ -1,0 +1,67 @@
+/**
+ * The one small tree of an XML document. The strict parser (xml/parse.ts) builds it once; header reading, signature
+ * verification and canonical form all work on it, so that what is read is what was verified.
+ */
+
+export interface XmlElement {
+  readonly kind: 'element';
+  /** Name as written, with prefix. */
+  readonly name: string;
+  readonly prefix: string;
+  readonly local: string;
+  /** Namespace URI, '' if none. */
+  readonly uri: string;
+  /** Attributes without namespace declarations, in document order, values normalised as XML 1.0 3.3.3 says. */
+  readonly attributes: readonly XmlAttribute[];
+  /** Namespace declarations on this element: [prefix or '', uri]. */
+  readonly declarations: readonly (readonly [prefix: string, uri: string])[];
+  readonly children: readonly XmlNode[];
+  readonly parent: XmlElement | undefined;
+}
+
+export interface XmlAttribute {
+  readonly name: string;
+  readonly prefix: string;
+  readonly local: string;
+  readonly uri: string;
+  readonly value: string;
+}
+
+/** Character data; CDATA sections and entity references are already resolved into it. */
+export interface XmlText {
+  readonly kind: 'text';
+  readonly value: string;
+}
+
+export interface XmlComment {
+  readonly kind: 'comment';
+  readonly value: string;
+}
+
+export type XmlNode = XmlElement | XmlText | XmlComment;
+
+export interface XmlDocument {
+  readonly root: XmlElement;
+  /** Elements by wsu:Id, xml:id, Id, ID or id (unique: duplicates are refused by the parser where asked). */
+  readonly ids: ReadonlyMap<string, XmlElement>;
+}
+
+/** Direct child elements of that namespace and name. */
+export function children(element: XmlElement, uri: string, local: string): XmlElement[] {
+  return element.children.filter((n): n is XmlElement => n.kind === 'element' && n.uri === uri && n.local === local);
+}
+
+/** The first such child. */
+export function child(element: XmlElement, uri: string, local: string): XmlElement | undefined {
+  return children(element, uri, local)[0];
+}
+
+/** Value of an attribute; `uri` '' for one without namespace. */
+export function attribute(element: XmlElement, uri: string, local: string): string | undefined {
+  return element.attributes.find((a) => a.uri === uri && a.local === local)?.value;
+}
+
+/** All character data directly below the element; comments do not split it. */
+export function text(element: XmlElement): string {
+  return element.children.map((n) => (n.kind === 'text' ? n.value : '')).join('');
+}
