@@ -1,0 +1,17 @@
+import { defineConfig } from 'vitest/config';
+
+export default defineConfig({
+  test: {
+    include: ['test/**/*.test.ts'],
+    // Real servers and child processes need room, on a busy machine too; no test asserts a duration.
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
+    teardownTimeout: 20_000,
+    pool: 'forks',
+    coverage: {
+      provider: 'v8',
+      include: ['src/**', 'conformance/**'],
+      reporter: ['text-summary', 'html'],
+    },
+  },
+});
