@@ -1,10 +1,11 @@
 /** One effective rule: what the configuration says for one message, after defaults, route and partner were merged. */
 
 export type Mode = 'eliminate' | 'detect-only' | 'shadow';
-export type Granularity =
-  | 'reference' | 'reference+sender' | 'reference+sender+recipient'
-  | 'reference+content' | 'reference+sender+content' | 'reference+sender+recipient+content'
-  | 'reference+sender+datetime' | 'reference+sender+recipient+datetime';
+/**
+ * What makes two messages the same: the reference, with sender and recipient on request, and on request the content
+ * (fingerprint) and, for EDI partners that always send the same number, the interchange's date and time.
+ */
+export type Granularity = `reference${'' | '+sender' | '+sender+recipient'}${'' | '+content'}${'' | '+datetime'}`;
 
 export interface Rule {
   /** Name for logs and records: `defaults`, or the partner's name. */
