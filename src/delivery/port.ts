@@ -2,13 +2,23 @@ import type { Exchange, HeaderList, Reply } from '../exchange.js';
 import type { ErrorCode } from '../errors.js';
 import type { Message } from '../message.js';
 import type { LedgerRecord, Outcome, StoredReply } from '../ledger/record.js';
+import type { Rule } from '../policy/rule.js';
+
+export type Mark = 'first' | 'duplicate' | 'redelivery' | 'late' | 'resend';
 
 /** What one attempt needs: the claimed message, its stored body, and what came before it. */
 export interface Attempted {
   readonly message: Message;
   readonly exchange: Exchange;
   readonly body: StoredBody;
-  readonly mark: 'first' | 'duplicate' | 'redelivery' | 'late' | 'resend';
+  /** The rule in force for this exchange: what an uncertain attempt means, whether marks are sent (not in shadow). */
+  readonly rule: Rule;
+  /** What the endpoint's protocol read besides the message (payloads); opaque to the walk. */
+  readonly content?: unknown;
+  /** What the upstream is told; undefined: unmarked (shadow). */
+  readonly mark: Mark | undefined;
+  /** The content was accepted before under another id and policy says so: answer for it, deliver nothing (`sbdh: suppress`). */
+  readonly suppress?: true;
   /** Percent-encoded id of the first message (marks redelivery, late, resend). */
   readonly firstId?: string;
   /** The record as claimed; absent where nothing was claimed (detect-only copies, bypass). */
@@ -45,9 +55,48 @@ export interface Delivery {
 export interface StoredBody {
   readonly length: number;
   readonly sha256?: string;
+  /** The whole body where it lies in memory: saves a client library the streaming. */
+  readonly bytes?: Uint8Array;
   stream(): AsyncIterable<Uint8Array>;
   /** Frees memory or disk. Idempotent. */
   dispose(): Promise<void>;
+}
+
+/** Somebody else's access point: a Delivery, and a way through for what is not a UserMessage. */
+export interface Upstream extends Delivery {
+  /**
+   * Hands a request through and its reply back, unclaimed and unmarked: other methods than POST, and signals. `body`
+   * is what was read of it already; without it the exchange's own body is streamed.
+   */
+  pass(exchange: Exchange, options?: { readonly body?: StoredBody; readonly signal?: AbortSignal }): Promise<Reply>;
+  /** Opens a connection and closes it again: nothing is asked of the access point. For health and `doctor`. */
+  probe(): Promise<{ readonly reachable: boolean; readonly ms: number; readonly detail?: string }>;
+  /** Ends all connections at once; attempts in flight end uncertain. */
+  close(): Promise<void>;
+}
+
+/** Where request bodies wait until they are read whole: memory first, then unlinked files, both bounded. */
+export interface Spool {
+  open(): Sink;
+  readonly counters: SpoolCounters;
+}
+
+/** Takes one body. A failed write leaves the sink to be discarded. */
+export interface Sink {
+  /** Resolves when the chunk is kept (backpressure). Throws As4OnceError SPOOL_FULL. */
+  write(chunk: Uint8Array): Promise<void>;
+  finish(): Promise<StoredBody>;
+  /** Frees what was kept. Idempotent; without effect after finish. */
+  discard(): Promise<void>;
+}
+
+/** For metrics. Bytes and counts as of now, `refused` since start. */
+export interface SpoolCounters {
+  readonly memoryBytes: number;
+  readonly diskBytes: number;
+  readonly bodies: number;
+  readonly files: number;
+  readonly refused: number;
 }
 
 export type { Exchange, HeaderList, Reply };
