@@ -36,6 +36,8 @@ export interface EventMap {
   journaled: KeyEvent;
   /** A journal entry was settled. */
   journalClosed: KeyEvent & { readonly answer: string };
+  /** An attempt ended after its sender had been answered 504. */
+  lateOutcome: KeyEvent & { readonly outcome: string; readonly reason: string };
   /** A shadow or detect-only route saw what eliminate would have done. */
   shadow: KeyEvent & { readonly would: string };
   ledger: { readonly up: boolean; readonly reason: string };

@@ -16,13 +16,18 @@ export interface Reading {
   /** Known as soon as the part that names the message is complete; undefined until then. */
   readonly early: Early | undefined;
   end(): Promise<Read>;
+  /** The message is a settled copy: nothing after the header needs to be decrypted or hashed; `end` answers from `early`. */
+  skim?(): void;
   /** For a refusal in the sender's own language, as far as it is known by now. */
   readonly answerIn: AnswerIn;
 }
 
 export type EarlyMessage = Omit<Message, 'fingerprint'> & { readonly fingerprint: Fingerprint | undefined };
 export type Early = { readonly kind: 'message'; readonly message: EarlyMessage; readonly bundled: boolean } | { readonly kind: 'pass' };
-export type Read = { readonly kind: 'message'; readonly message: Message; readonly bundled: boolean } | { readonly kind: 'pass' };
+/** `content` is opaque to the walk: what the endpoint's protocol hands to its own delivery. */
+export type Read =
+  | { readonly kind: 'message'; readonly message: Message; readonly bundled: boolean; readonly content?: unknown }
+  | { readonly kind: 'pass' };
 
 export interface AnswerIn {
   readonly protocol: string;

@@ -1,0 +1,166 @@
+import { As4OnceError, ERRORS } from '../errors.js';
+import type { AnswerName } from '../events.js';
+import type { Reply } from '../exchange.js';
+import type { Claim, ClaimAnswer } from '../ledger/port.js';
+import type { Step } from '../walk.js';
+import { conclude } from './conclude.js';
+import type { AttemptResult, Attempted, Mark } from './port.js';
+import { later, plain } from './refuse.js';
+import { pointSecondKeys } from './second-keys.js';
+import type { TakenIn } from './take-in.js';
+
+type Inbound = Extract<TakenIn, { kind: 'message' }>;
+export type Granted = Extract<ClaimAnswer, { kind: 'claimed' }>;
+
+/**
+ * claimed: hand the message on once, and let the outcome decide the ledger. A client that hangs up changes nothing; an
+ * access point that answers after `answerBy` still settles, its sender has got a 504 by then and will come again.
+ */
+export async function deliver(step: Step, inbound: Inbound, claim: Claim, granted: Granted): Promise<Reply> {
+  const { walk, notes } = step;
+  if (inbound.body === undefined) {
+    // It was settled when we looked and is not any more: the body was not kept, the next copy will be.
+    notes.answer = 'busy';
+    return later(step, 'IN_PROGRESS');
+  }
+  notes.answer = granted.mark;
+  if (granted.tookOver === true) {
+    const owner = granted.previous?.owner?.node;
+    walk.events.emit('takeOver', { key: claim.key, messageId: claim.reference, ...(owner === undefined ? {} : { owner }) });
+  }
+  const attempt = attemptAndConclude(step, inbound, claim, granted);
+  return await answerInTime(step, attempt, { key: claim.key, messageId: claim.reference });
+}
+
+/** Hands an unclaimed copy on (detect-only, shadow, imported ids): its own answer, nothing recorded. */
+export async function forward(step: Step, inbound: Inbound, answer: AnswerName, mark?: Mark): Promise<Reply> {
+  const { body } = inbound;
+  step.notes.answer = answer;
+  if (body === undefined) return later(step, 'IN_PROGRESS');
+  const run = async (): Promise<Reply> => {
+    const { result } = await attemptOnce(step, { ...inputs(step, inbound), body, mark });
+    noteResult(step, result);
+    return result.code !== undefined && ERRORS[result.code].status === 503 ? later(step, result.code) : result.reply;
+  };
+  return await answerInTime(step, run().finally(() => body.dispose()), { key: inbound.keys.key, messageId: inbound.message.reference });
+}
+
+async function attemptAndConclude(step: Step, inbound: Inbound, claim: Claim, granted: Granted): Promise<Reply> {
+  const { body } = inbound;
+  if (body === undefined) throw new As4OnceError('INTERNAL', 'a claim without a body');
+  const renewal = new AbortController();
+  void renewUntil(step, claim, renewal.signal);
+  try {
+    const seconds = await pointSecondKeys(step, inbound.keys.second, claim);
+    const mark = markOf(inbound, granted, seconds.first);
+    noteMark(step, granted, mark, seconds.first);
+    const { result } = await attemptOnce(step, {
+      ...inputs(step, inbound),
+      body,
+      mark: inbound.rule.mode === 'shadow' ? undefined : mark,
+      record: granted.record,
+      ...(granted.previous === undefined ? {} : { previous: granted.previous }),
+      ...(seconds.first === undefined ? firstIdOf(granted) : { firstId: seconds.first }),
+      ...(seconds.suppress ? { suppress: true as const } : {}),
+    });
+    noteResult(step, result);
+    const reply = await conclude(step, claim, granted, result);
+    if (result.outcome === 'accepted') await seconds.confirm();
+    return reply;
+  } finally {
+    renewal.abort();
+    await body.dispose();
+  }
+}
+
+/** A renewal that fails is no reason to stop: the first valid Receipt wins, whoever holds the record (law 5). */
+async function renewUntil(step: Step, { key, token, leaseMs, patienceMs }: Claim, signal: AbortSignal): Promise<void> {
+  for (;;) {
+    await step.walk.clock.sleep(step.route.times.renew, signal);
+    if (signal.aborted) return;
+    await step.walk.ledger.renew({ key, token, leaseMs, patienceMs }).catch(() => undefined);
+  }
+}
+
+function inputs(step: Step, inbound: Inbound): Pick<Attempted, 'message' | 'exchange' | 'rule' | 'content'> {
+  const content = inbound.content === undefined ? {} : { content: inbound.content };
+  return { message: inbound.message, exchange: step.exchange, rule: inbound.rule, ...content };
+}
+
+/** One attempt, bounded by `patience`. */
+async function attemptOnce(step: Step, what: Omit<Attempted, 'signal'>): Promise<{ result: AttemptResult }> {
+  const patience = new AbortController();
+  const done = new AbortController();
+  void step.walk.clock.sleep(step.route.times.patience, done.signal).then(() => {
+    if (!done.signal.aborted) patience.abort();
+  });
+  try {
+    return { result: await step.route.delivery.attempt({ ...what, signal: patience.signal }) };
+  } finally {
+    done.abort();
+  }
+}
+
+/** The sender's answer, or 504 at `answerBy` while the work goes on. */
+async function answerInTime(step: Step, work: Promise<Reply>, named: { key: string; messageId: string }): Promise<Reply> {
+  const { walk, notes } = step;
+  walk.underWay.add(work);
+  const timer = new AbortController();
+  let late = false;
+  const tooLate = walk.clock.sleep(Math.max(0, step.answerBy - walk.clock.monotonic()), timer.signal).then(() => undefined);
+  const finished = work
+    .catch((error: unknown) => {
+      if (late) walk.events.emit('fault', { code: 'INTERNAL', detail: String(error), key: named.key });
+      throw error;
+    })
+    .finally(() => {
+      walk.underWay.delete(work);
+      timer.abort();
+    });
+  const first = await Promise.race([finished, tooLate]);
+  if (first !== undefined) return first;
+  if (!walk.underWay.has(work)) return await finished;
+  late = true;
+  finished.then(
+    () => walk.events.emit('lateOutcome', { ...named, outcome: notes.outcome ?? 'uncertain', reason: notes.reason ?? '' }),
+    () => undefined,
+  );
+  notes.code = 'ANSWER_LATE';
+  return plain(504, 'ANSWER_LATE: the access point has not answered yet; try again later.\n');
+}
+
+function markOf(inbound: Inbound, granted: Granted, resendOf: string | undefined): Mark {
+  if (granted.mark !== 'first') return granted.mark;
+  if (resendOf !== undefined) return 'resend';
+  return isLate(inbound, granted.now) ? 'late' : 'first';
+}
+
+/** No record is left, but the sender's own date is older than the window. */
+function isLate({ message, rule }: Inbound, now: number): boolean {
+  const { timestamp } = message.facts;
+  return timestamp !== undefined && timestamp + rule.window < now;
+}
+
+function firstIdOf(granted: Granted): { firstId?: string } {
+  return granted.mark === 'first' ? {} : { firstId: granted.record.reference };
+}
+
+function noteMark(step: Step, granted: Granted, mark: Mark, resendOf: string | undefined): void {
+  const { walk, notes } = step;
+  const named = { key: granted.record.key, messageId: granted.record.reference };
+  notes.answer = mark === 'duplicate' ? 'forwarded' : mark;
+  if (mark === 'late') {
+    const firstSeen = granted.previous?.born ?? granted.record.facts.timestamp ?? granted.record.born;
+    walk.events.emit('late', { ...named, firstSeen });
+  }
+  if (resendOf !== undefined) walk.events.emit('resend', { ...named, first: resendOf });
+}
+
+function noteResult(step: Step, result: AttemptResult): void {
+  const { notes } = step;
+  notes.outcome = result.outcome;
+  notes.reason = result.reason;
+  if (result.code !== undefined) notes.code = result.code;
+  if (result.stored?.receiptId !== undefined) notes.receiptId = result.stored.receiptId;
+  if (result.stored !== undefined) notes.receiptSha256 = result.stored.sha256;
+}

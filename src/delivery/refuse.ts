@@ -1,0 +1,38 @@
+import { As4OnceError, ERRORS, type ErrorCode } from '../errors.js';
+import type { Reply } from '../exchange.js';
+import type { Step } from '../walk.js';
+
+/**
+ * Come again: a plain text body that no sender can take for an ebMS Error (phase4 and Holodeck give up for good on
+ * an ebMS Error), and a Retry-After that is spread so that a storm of copies does not come back at once.
+ */
+export function later(step: Step, code: ErrorCode): Reply {
+  const { clock } = step.walk;
+  const { retryAfter, retryAfterHeld } = step.route.times;
+  const base = code === 'HELD' ? retryAfterHeld : retryAfter;
+  const seconds = Math.max(1, Math.round((base * (0.5 + clock.random())) / 1000));
+  step.notes.code = code;
+  return plain(ERRORS[code].status, `${code}: try again later.\n`, [['Retry-After', String(seconds)]]);
+}
+
+/** A text answer; for whoever speaks no protocol of ours, and for faults that no sender may read as a verdict. */
+export function plain(status: number, text: string, headers: readonly (readonly [string, string])[] = []): Reply {
+  return { status, headers: [['Content-Type', 'text/plain; charset=utf-8'], ...headers], body: Buffer.from(text) };
+}
+
+/** The answer to anything thrown on the way: a code of the table, and a fault of ours is never the sender's. */
+export function refused(step: Step, error: unknown): Reply {
+  const known = error instanceof As4OnceError ? error : new As4OnceError('INTERNAL', String(error), { cause: error });
+  step.notes.code = known.code;
+  step.notes.detail = known.detail;
+  if (known.code === 'INTERNAL') step.walk.events.emit('fault', { code: 'INTERNAL', detail: stackOf(error) });
+  if (known.entry.status === 503) return later(step, known.code);
+  const answerIn = 'answerIn' in known ? (known.answerIn as Parameters<Step['route']['refuse']>[1]) : undefined;
+  return answerIn === undefined || known.entry.ebms === undefined
+    ? plain(known.entry.status, `${known.code}: ${known.detail}\n`)
+    : step.route.refuse(known, answerIn);
+}
+
+function stackOf(error: unknown): string {
+  return error instanceof Error ? (error.stack ?? error.message) : String(error);
+}

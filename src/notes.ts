@@ -1,0 +1,45 @@
+import type { Reply } from './exchange.js';
+import type { LedgerRecord } from './ledger/record.js';
+import type { Message } from './message.js';
+import type { Rule } from './policy/rule.js';
+import type { Step } from './walk.js';
+
+/** The exchange's one log line is gathered along the walk and emitted at its end. */
+
+export function noteMessage({ notes }: Step, message: Message, rule: Rule): void {
+  const { facts } = message;
+  notes.messageId = message.reference;
+  notes.protocol = message.protocol;
+  notes.from = facts.from.map((p) => p.value).join(',');
+  notes.to = facts.to.map((p) => p.value).join(',');
+  for (const name of ['c1', 'c4', 'service', 'action', 'conversationId'] as const) {
+    const value = facts[name];
+    if (value !== undefined) notes[name] = value;
+  }
+  notes.rule = rule.name;
+  if (rule.partner !== undefined) notes.partner = rule.partner;
+}
+
+export function noteRecord({ notes }: Step, record: LedgerRecord): void {
+  notes.firstSeen = record.born;
+  notes.copies = record.copies;
+  notes.attempt = record.attempts.length;
+}
+
+/** What every event about one message carries. */
+export function named({ notes }: Step, key: string): { key: string; messageId: string; partner?: string } {
+  return { key, messageId: notes.messageId ?? '', ...(notes.partner === undefined ? {} : { partner: notes.partner }) };
+}
+
+export function report({ walk, route, exchange, notes }: Step, reply: Reply, began: number): void {
+  walk.events.emit('exchange', {
+    ...notes,
+    answer: notes.answer ?? 'failed',
+    status: reply.status,
+    ms: Math.round((walk.clock.monotonic() - began) * 10) / 10,
+    bytes: notes.bytes ?? 0,
+    node: walk.node,
+    route: route.name,
+    peer: exchange.peer,
+  });
+}

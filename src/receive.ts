@@ -1,0 +1,139 @@
+import { askLedger, claimOf } from './delivery/claim.js';
+import { deliver, forward } from './delivery/deliver.js';
+import { later, refused } from './delivery/refuse.js';
+import { replay } from './delivery/replay.js';
+import { takeIn, type TakenIn } from './delivery/take-in.js';
+import { As4OnceError } from './errors.js';
+import type { AnswerName } from './events.js';
+import type { Exchange, Reply } from './exchange.js';
+import type { Claim, ClaimAnswer } from './ledger/port.js';
+import { named, noteMessage, noteRecord, report } from './notes.js';
+import type { Route, Step, Walk } from './walk.js';
+
+type Inbound = Extract<TakenIn, { kind: 'message' }>;
+
+/**
+ * THE WALK of a message, readable top to bottom. No Express, no Redis and no clock of its own: all of that is handed
+ * in. Every step either answers or throws an As4OnceError, which is answered here. Nothing is recorded before `claim`,
+ * and nothing is delivered before the claim is granted.
+ */
+export async function receive(exchange: Exchange, route: Route, walk: Walk): Promise<Reply> {
+  const began = walk.clock.monotonic();
+  const step: Step = { exchange, route, walk, notes: {}, answerBy: began + route.times.answerBy };
+  let reply: Reply;
+  try {
+    // identify and policy: the body is read to its end, and nobody's id is touched (law 7)
+    const taken = await takeIn(step);
+    reply = taken.kind === 'pass' ? await pass(step, taken) : await decide(step, taken);
+  } catch (error) {
+    step.notes.answer ??= 'refused';
+    reply = refused(step, error);
+  }
+  report(step, reply, began);
+  return reply;
+}
+
+/** claim, and where each of its answers leads. */
+async function decide(step: Step, inbound: Inbound): Promise<Reply> {
+  const { walk, notes } = step;
+  const { message, rule, body } = inbound;
+  noteMessage(step, message, rule);
+  const deadline = Math.min(walk.clock.monotonic() + rule.wait, step.answerBy);
+  let claim = claimOf(step, await keyInForce(step, inbound), message, rule, body !== undefined);
+  for (let waited = false; ; ) {
+    notes.key = claim.key;
+    const answer = await answerOf(step, inbound, claim);
+    if (answer === 'open') return await forward(step, inbound, 'forwarded');
+    noteRecord(step, answer.record);
+    if (answer.kind === 'claimed') return await deliver(step, inbound, claim, answer);
+    if (rule.mode !== 'eliminate') return await observe(step, inbound, answer.kind);
+
+    switch (answer.kind) {
+      case 'inFlight': {
+        const woken = await orNote(step, 'busy', walk.waiting.for(claim.key, answer.record, deadline));
+        if (!woken) return comeAgain(step, 'busy', 'IN_PROGRESS');
+        waited = true;
+        claim = { ...claim, token: walk.clock.id() };
+        continue;
+      }
+      case 'settled':
+        notes.answer = waited ? 'waited' : 'replay';
+        return replay(step, answer.record);
+      case 'held':
+        return comeAgain(step, 'held', 'HELD');
+      case 'known':
+        return rule.known === 'hold' ? comeAgain(step, 'held', 'HELD') : await forward(step, inbound, 'forwarded', 'duplicate');
+      case 'mismatch': {
+        const apart = mismatch(step, inbound, claim, answer);
+        if (typeof apart !== 'string') return apart;
+        claim = claimOf(step, apart, message, rule, body !== undefined);
+      }
+    }
+  }
+}
+
+/**
+ * Same key, other content (or, under key `reference`, another sender), and the first is settled: an Error, never a
+ * Receipt, unless policy says otherwise. What policy lets through gets a key of its own, so that it too is delivered once.
+ */
+function mismatch(step: Step, { rule, keys, answerIn }: Inbound, claim: Claim, { record }: ClaimAnswer): Reply | string {
+  const { walk, route, notes } = step;
+  const otherSender = record.sender !== claim.sender;
+  walk.events.emit('mismatch', { ...named(step, claim.key), firstSeen: record.born });
+  if (!otherSender && rule.mismatch === 'replay') {
+    notes.answer = 'replay';
+    return replay(step, record);
+  }
+  const apart = otherSender ? keys.withSender : keys.withContent;
+  const allowed = otherSender ? rule.otherSender === 'deliver' : rule.mismatch === 'deliver-flagged';
+  if (allowed && apart !== claim.key) return apart;
+  const error = new As4OnceError(otherSender ? 'OTHER_SENDER' : 'MISMATCH', `first seen ${new Date(record.born).toISOString()}`);
+  notes.answer = 'mismatch';
+  notes.code = error.code;
+  notes.detail = error.detail;
+  return route.refuse(error, answerIn);
+}
+
+/** detect-only and shadow: a copy goes forward at once and writes nothing but counters. */
+async function observe(step: Step, inbound: Inbound, would: string): Promise<Reply> {
+  step.walk.events.emit('shadow', { ...named(step, inbound.keys.key), would });
+  return await forward(step, inbound, 'forwarded', inbound.rule.mode === 'detect-only' ? 'duplicate' : undefined);
+}
+
+/** Signals, and in shadow mode what cannot be read, go on untouched and unclaimed. */
+async function pass(step: Step, taken: Extract<TakenIn, { kind: 'pass' }>): Promise<Reply> {
+  step.notes.answer = 'passed';
+  if (taken.unreadable !== undefined) {
+    step.notes.code = taken.unreadable.code;
+    step.notes.detail = taken.unreadable.detail;
+  }
+  return await step.route.pass(step.exchange, taken.body);
+}
+
+/** The ledger's answer; `open` where shadow mode goes on without one. */
+async function answerOf(step: Step, { rule }: Inbound, claim: Claim): Promise<ClaimAnswer | 'open'> {
+  const asked = askLedger(step, claim);
+  return await (rule.mode === 'shadow' ? asked.catch(() => 'open' as const) : orNote(step, 'unavailable', asked));
+}
+
+/** For one window after a change of granularity a record under the old key still speaks for its message. */
+async function keyInForce(step: Step, { keys }: Inbound): Promise<string> {
+  if (keys.previous === undefined) return keys.key;
+  const found = await orNote(step, 'unavailable', step.walk.ledger.find(keys.previous));
+  return found === undefined ? keys.key : keys.previous;
+}
+
+function comeAgain(step: Step, answer: AnswerName, code: 'IN_PROGRESS' | 'HELD'): Reply {
+  step.notes.answer = answer;
+  return later(step, code);
+}
+
+/** Names the answer in the log where the promise rejects. */
+async function orNote<T>(step: Step, name: AnswerName, promise: Promise<T>): Promise<T> {
+  try {
+    return await promise;
+  } catch (error) {
+    step.notes.answer = name;
+    throw error;
+  }
+}
