@@ -26,6 +26,7 @@ export function claimOf(step: Step, key: string, message: Message, rule: Rule, t
     openKeptMs: route.times.openKept,
     uncertain: rule.uncertain,
     remembersMs: route.remembersMs,
+    persistent: route.persistent,
     otherSender: rule.otherSender,
     known: rule.known,
     take,

@@ -68,35 +68,11 @@ export interface Upstream extends Delivery {
    * Hands a request through and its reply back, unclaimed and unmarked: other methods than POST, and signals. `body`
    * is what was read of it already; without it the exchange's own body is streamed.
    */
-  pass(exchange: Exchange, options?: { readonly body?: StoredBody; readonly signal?: AbortSignal }): Promise<Reply>;
+  pass(exchange: Exchange, body?: StoredBody, signal?: AbortSignal): Promise<Reply>;
   /** Opens a connection and closes it again: nothing is asked of the access point. For health and `doctor`. */
   probe(): Promise<{ readonly reachable: boolean; readonly ms: number; readonly detail?: string }>;
   /** Ends all connections at once; attempts in flight end uncertain. */
   close(): Promise<void>;
-}
-
-/** Where request bodies wait until they are read whole: memory first, then unlinked files, both bounded. */
-export interface Spool {
-  open(): Sink;
-  readonly counters: SpoolCounters;
-}
-
-/** Takes one body. A failed write leaves the sink to be discarded. */
-export interface Sink {
-  /** Resolves when the chunk is kept (backpressure). Throws As4OnceError SPOOL_FULL. */
-  write(chunk: Uint8Array): Promise<void>;
-  finish(): Promise<StoredBody>;
-  /** Frees what was kept. Idempotent; without effect after finish. */
-  discard(): Promise<void>;
-}
-
-/** For metrics. Bytes and counts as of now, `refused` since start. */
-export interface SpoolCounters {
-  readonly memoryBytes: number;
-  readonly diskBytes: number;
-  readonly bodies: number;
-  readonly files: number;
-  readonly refused: number;
 }
 
 export type { Exchange, HeaderList, Reply };

@@ -1,0 +1,72 @@
+import type { Clock } from '../clock.js';
+import { As4OnceError } from '../errors.js';
+import type { Events } from '../events.js';
+import type { Ledger } from '../ledger/port.js';
+
+export interface Health {
+  /** `ok`; `degraded`: works, but something endangers the guarantee; `down`: no decision can be made. */
+  readonly status: 'ok' | 'degraded' | 'down';
+  readonly ledger: { readonly engine: string; readonly up: boolean; readonly ms?: number; readonly reason?: string };
+  readonly warnings: readonly { readonly code: string; readonly text: string }[];
+  readonly shuttingDown: boolean;
+}
+
+/** Watches the ledger: on request, and on its own so that a loss shows without traffic. */
+export class LedgerHealth {
+  readonly #ledger: Ledger;
+  readonly #events: Events;
+  readonly #warnings = new Map<string, string>();
+  #up = true;
+  #reason = '';
+
+  constructor(ledger: Ledger, events: Events) {
+    this.#ledger = ledger;
+    this.#events = events;
+    events.on('storeWarning', ({ code, text }) => this.#warnings.set(code, text));
+  }
+
+  get up(): boolean {
+    return this.#up;
+  }
+
+  clearWarnings(): void {
+    this.#warnings.clear();
+  }
+
+  async check(): Promise<{ up: boolean; ms?: number; reason?: string }> {
+    try {
+      const { ms } = await this.#ledger.ping();
+      this.#set(true, '');
+      return { up: true, ms };
+    } catch (error) {
+      const reason = error instanceof As4OnceError ? `${error.code} ${error.detail}`.trim() : String(error);
+      this.#set(false, reason);
+      return { up: false, reason };
+    }
+  }
+
+  async read(shuttingDown: boolean): Promise<Health> {
+    const ledger = await this.check();
+    const warnings = [...this.#warnings].map(([code, text]) => ({ code, text }));
+    const status = !ledger.up ? 'down' : warnings.length > 0 ? 'degraded' : 'ok';
+    return { status, ledger: { engine: this.#ledger.name, ...ledger }, warnings, shuttingDown };
+  }
+
+  /** Until the signal aborts. */
+  async watch(clock: Clock, everyMs: number, signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      await clock.sleep(everyMs, signal);
+      if (!signal.aborted) await this.check();
+    }
+  }
+
+  #set(up: boolean, reason: string): void {
+    if (this.#up !== up) this.#events.emit('ledger', { up, reason });
+    this.#up = up;
+    this.#reason = reason;
+  }
+
+  get reason(): string {
+    return this.#reason;
+  }
+}

@@ -1,0 +1,39 @@
+import { pino, type DestinationStream, type Logger } from 'pino';
+import type { Events, ExchangeEvent } from '../events.js';
+
+export interface LogOptions {
+  readonly level: 'debug' | 'info' | 'warn' | 'error' | 'silent';
+  /** Where the JSON lines go; standard output by default. */
+  readonly destination?: DestinationStream;
+}
+
+/** One JSON line per exchange, and one per event worth seeing. Values are a sender's text: control characters are escaped by JSON. */
+export function attachLog(events: Events, options: LogOptions): Logger {
+  const settings = { level: options.level, base: null, timestamp: pino.stdTimeFunctions.isoTime };
+  const log = options.destination === undefined ? pino(settings) : pino(settings, options.destination);
+  events.on('exchange', (event) => {
+    log[levelOf(event)]({ event: 'exchange', ...event, ...isoTimes(event) }, textOf(event));
+  });
+  const warn = ['takeOver', 'uncertain', 'held', 'mismatch', 'late', 'resend', 'lateOutcome', 'twoReceipts', 'replyTooLarge', 'storeWarning', 'journaled'] as const;
+  const error = ['twoContents', 'burnt', 'wrongAnswer', 'unreadable', 'fault'] as const;
+  const info = ['shadow', 'journalClosed'] as const;
+  for (const name of warn) events.on(name, (event) => log.warn({ event: name, ...event }));
+  for (const name of error) events.on(name, (event) => log.error({ event: name, ...event }));
+  for (const name of info) events.on(name, (event) => log.info({ event: name, ...event }));
+  events.on('ledger', (event) => log[event.up ? 'info' : 'error']({ event: 'ledger', ...event }, event.up ? 'ledger reached' : 'ledger lost'));
+  return log;
+}
+
+/** A duplicate is normal traffic (law 11); a refusal is the sender's matter; only what we could not do is an error. */
+function levelOf(event: ExchangeEvent): 'info' | 'warn' | 'error' {
+  if (event.answer === 'failed' || event.answer === 'unavailable') return 'error';
+  return event.answer === 'refused' || event.answer === 'mismatch' || event.answer === 'held' || event.status >= 500 ? 'warn' : 'info';
+}
+
+function textOf(event: ExchangeEvent): string {
+  return event.messageId === undefined ? event.answer : `${event.answer} ${JSON.stringify(event.messageId)}`;
+}
+
+function isoTimes(event: ExchangeEvent): { firstSeen?: string } {
+  return event.firstSeen === undefined ? {} : { firstSeen: new Date(event.firstSeen).toISOString() };
+}
