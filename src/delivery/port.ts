@@ -11,7 +11,7 @@ export interface Attempted {
   readonly message: Message;
   readonly exchange: Exchange;
   readonly body: StoredBody;
-  /** The rule in force for this exchange: what an uncertain attempt means, whether marks are sent (not in shadow). */
+  /** The rule in force for this exchange: what an uncertain attempt means, which reply headers are kept. */
   readonly rule: Rule;
   /** What the endpoint's protocol read besides the message (payloads); opaque to the walk. */
   readonly content?: unknown;
@@ -19,7 +19,7 @@ export interface Attempted {
   readonly mark: Mark | undefined;
   /** The content was accepted before under another id and policy says so: answer for it, deliver nothing (`sbdh: suppress`). */
   readonly suppress?: true;
-  /** Percent-encoded id of the first message (marks redelivery, late, resend). */
+  /** Id of the first message (marks redelivery, late, resend), as it is: the upstream percent-encodes it for its header. */
   readonly firstId?: string;
   /** The record as claimed; absent where nothing was claimed (detect-only copies, bypass). */
   readonly record?: LedgerRecord;
