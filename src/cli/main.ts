@@ -1,0 +1,76 @@
+#!/usr/bin/env node
+import { realpathSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { As4OnceError } from '../errors.js';
+import { EXIT, processIo, type Io } from './io.js';
+
+/** One command: arguments after its name, the terminal, and the exit code it ends with. */
+export type Command = (args: readonly string[], io: Io) => Promise<number>;
+
+interface Entry {
+  readonly summary: string;
+  readonly load: () => Promise<Command>;
+}
+
+/** Loaded on use: `read` on a file must not pay for a web server. */
+const COMMANDS: Readonly<Record<string, Entry>> = {
+  serve: { summary: 'run the front or the endpoint of a configuration', load: async () => (await import('./serve.js')).serve },
+  check: { summary: 'validate a configuration, print effective rules and warnings', load: async () => (await import('./check.js')).check },
+  read: { summary: 'show what the walk sees in a stored message', load: async () => (await import('./read.js')).read },
+};
+
+const HELP = `as4-once: delivers a business message once, however often it arrives
+
+Usage: as4-once COMMAND [options]
+
+Commands:
+${Object.entries(COMMANDS).map(([name, { summary }]) => `  ${name.padEnd(10)} ${summary}`).join('\n')}
+
+Every command takes --help, and --json where a machine may read it.
+
+Exit codes: 0 done · 1 no (not found, refused, not allowed) · 2 wrong command line or configuration
+            70 a fault in as4-once · 75 the ledger cannot be reached, try again
+`;
+
+export async function main(argv: readonly string[], io: Io): Promise<number> {
+  const [name, ...args] = argv;
+  if (name === undefined || name === '--help' || name === '-h' || name === 'help') {
+    (name === undefined ? io.err : io.out)(HELP);
+    return name === undefined ? EXIT.usage : EXIT.ok;
+  }
+  const entry = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
+  if (entry === undefined) {
+    io.err(`as4-once: no command '${name}'. See as4-once --help.\n`);
+    return EXIT.usage;
+  }
+  try {
+    return await (await entry.load())(args, io);
+  } catch (error) {
+    return explain(error, io);
+  }
+}
+
+/** A known failure is one sentence for the operator; anything else is our fault and shows where. */
+function explain(error: unknown, io: Io): number {
+  if (error instanceof As4OnceError) {
+    io.err(`as4-once: ${error.message}\n`);
+    if (error.code === 'LEDGER_DOWN' || error.code === 'LEDGER_FULL' || error.code === 'LEDGER_BEHIND') return EXIT.unavailable;
+    return error.code === 'CONFIG_INVALID' || error.code === 'USAGE' ? EXIT.usage : EXIT.no;
+  }
+  if (error instanceof Error && 'code' in error && String(error.code).startsWith('ERR_PARSE_ARGS')) {
+    io.err(`as4-once: ${error.message}\n`);
+    return EXIT.usage;
+  }
+  io.err(`as4-once: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
+  return EXIT.fault;
+}
+
+if (isEntry()) {
+  process.exitCode = await main(process.argv.slice(2), processIo);
+}
+
+/** npm links the bin, so the real path counts. (Node 20 has no import.meta.main.) */
+function isEntry(): boolean {
+  const started = process.argv[1];
+  return started !== undefined && realpathSync(started) === fileURLToPath(import.meta.url);
+}
