@@ -1,0 +1,45 @@
+/**
+ * The layers (ARCHITECTURE.md): imports go down only. The first pattern that fits a path of src/ names its layer; a
+ * path that fits none is a file nobody has given a place, which the test refuses.
+ */
+export const LAYERS: readonly (readonly [layer: number, name: string, pattern: RegExp])[] = [
+  [0, 'words', /^(errors|limits|clock|events|exchange|message|notes|protocol)\.ts$/],
+  [1, 'pure', /^(xml|mime|ebms|edi|reference|policy|receipt|security)\//],
+  [1, 'pure', /^ledger\/(port|record|codec|schema|transition|transition\/[\w-]+)\.ts$/],
+  [1, 'pure', /^delivery\/(port|outcome|access-points|headers|duplicate-error|reply-headers|idempotency-key)\.ts$/],
+  [2, 'walk', /^(receive|walk|once)\.ts$/],
+  [2, 'walk', /^delivery\/(deliver|wait|replay|refuse|claim|conclude|take-in|second-keys)\.ts$/],
+  [3, 'adapters', /^ledger\/(redis|embedded)\//],
+  [3, 'adapters', /^ledger\/(memory|journal)\.ts$/],
+  [3, 'adapters', /^delivery\/(upstream|backend|spool)([\w-]*)(\.ts$|\/)/],
+  [4, 'doors', /^(http|admin|cli|config|watch)\//],
+  [5, 'root', /^(compose|index)\.ts$/],
+  [5, 'root', /^(compose|testing)\//],
+];
+
+/** Which files may use a package: one client library per adapter, and nothing of the kind below. */
+export const PACKAGES: Readonly<Record<string, RegExp>> = {
+  saxes: /^src\/(xml|edi)\//,
+  zod: /^src\/(config|admin)\/|^src\/ledger\/schema\.ts$|^conformance\//,
+  yaml: /^src\/(config|cli)\/|^conformance\//,
+  ioredis: /^src\/ledger\/redis\//,
+  redis: /^src\/ledger\/redis\//,
+  lmdb: /^src\/ledger\/embedded\//,
+  undici: /^src\/delivery\/(upstream|backend)/,
+  express: /^src\/(http|admin)\/|^src\/compose/,
+  pino: /^src\/admin\//,
+  'prom-client': /^src\/admin\//,
+  'xml-crypto': /^src\/security\/judge|^conformance\//,
+  'fast-xml-parser': /^src\/security\/judge|^conformance\//,
+};
+
+/** Built-ins that do no input or output; the pure layer may use these and no others. */
+export const PURE_BUILTINS = new Set(['node:crypto', 'node:zlib', 'node:buffer', 'node:util', 'node:string_decoder', 'node:net']);
+
+/** Where the machine's clock and dice may be asked: the clock itself, and engines that are the clock. */
+export const CLOCK_KEEPERS = /^src\/clock\.ts$|^src\/ledger\/(redis|embedded)\//;
+
+export function layerOf(pathInSrc: string): { layer: number; name: string } | undefined {
+  const found = LAYERS.find(([, , pattern]) => pattern.test(pathInSrc));
+  return found === undefined ? undefined : { layer: found[0], name: found[1] };
+}
