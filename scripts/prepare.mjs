@@ -75,7 +75,7 @@ function sourceFiles() {
   return SOURCES.filter((name) => existsSync(join(ROOT, name)))
     .flatMap((name) => [...filesBelow(join(ROOT, name))])
     .filter((path) => path.endsWith('.ts'))
-    .sort();
+    .sort((a, b) => (a < b ? -1 : 1));
 }
 
 /** Stands for the state of everything that goes into dist/: also a deleted file or another compiler changes it. */

@@ -33,7 +33,7 @@ export function redisCommand(
         const read = decode(received, 0);
         if (read === undefined) return;
         received = received.subarray(read.next);
-        if (read.value instanceof Error) return end(() => reject(read.value as Error));
+        if (read.value instanceof Error) return end(() => reject(read.value));
         if (toSkip === 0) return end(() => resolve(read.value as RedisReply));
         toSkip -= 1;
       }
