@@ -29,3 +29,8 @@ export function header(headers: HeaderList, name: string): string | undefined {
   const wanted = name.toLowerCase();
   return headers.find(([n]) => n.toLowerCase() === wanted)?.[1];
 }
+
+/** A text answer; for whoever speaks no protocol of ours, and for faults that no sender may read as a verdict. */
+export function plain(status: number, text: string, headers: HeaderList = []): Reply {
+  return { status, headers: [['Content-Type', 'text/plain; charset=utf-8'], ...headers], body: Buffer.from(text) };
+}

@@ -1,11 +1,11 @@
 import { As4OnceError, ERRORS } from '../errors.js';
 import type { AnswerName } from '../events.js';
-import type { Reply } from '../exchange.js';
+import { plain, type Reply } from '../exchange.js';
 import type { Claim, ClaimAnswer } from '../ledger/port.js';
 import type { Step } from '../walk.js';
 import { conclude } from './conclude.js';
 import type { AttemptResult, Attempted, Mark } from './port.js';
-import { later, plain } from './refuse.js';
+import { later } from './refuse.js';
 import { pointSecondKeys } from './second-keys.js';
 import type { TakenIn } from './take-in.js';
 

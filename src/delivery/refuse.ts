@@ -1,5 +1,5 @@
 import { As4OnceError, ERRORS, type ErrorCode } from '../errors.js';
-import type { Reply } from '../exchange.js';
+import { plain, type Reply } from '../exchange.js';
 import type { Step } from '../walk.js';
 
 /**
@@ -13,11 +13,6 @@ export function later(step: Step, code: ErrorCode): Reply {
   const seconds = Math.max(1, Math.round((base * (0.5 + clock.random())) / 1000));
   step.notes.code = code;
   return plain(ERRORS[code].status, `${code}: try again later.\n`, [['Retry-After', String(seconds)]]);
-}
-
-/** A text answer; for whoever speaks no protocol of ours, and for faults that no sender may read as a verdict. */
-export function plain(status: number, text: string, headers: readonly (readonly [string, string])[] = []): Reply {
-  return { status, headers: [['Content-Type', 'text/plain; charset=utf-8'], ...headers], body: Buffer.from(text) };
 }
 
 /** The answer to anything thrown on the way: a code of the table, and a fault of ours is never the sender's. */

@@ -1,7 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { plain } from '../delivery/refuse.js';
 import { As4OnceError } from '../errors.js';
-import type { Exchange, HeaderList, Reply } from '../exchange.js';
+import { plain, type Exchange, type HeaderList, type Reply } from '../exchange.js';
 import { receive } from '../receive.js';
 import type { Route, Walk } from '../walk.js';
 import { drain, readBody, type BodyPace } from './body.js';
@@ -13,6 +12,8 @@ export type Handler = (request: IncomingMessage, response: ServerResponse, next?
 export interface Door {
   /** The routes in force now; a reload swaps them, an exchange keeps the one it came by. */
   route(path: string): Route | undefined;
+  /** Notes that an exchange uses the route, so that a reload does not take its connections away; returns the way out. */
+  enter(route: Route): () => void;
   readonly walk: Walk;
   readonly pace: BodyPace;
   peer(request: IncomingMessage): string;
@@ -35,6 +36,7 @@ async function answer(door: Door, route: Route | undefined, request: IncomingMes
   request.on('error', () => undefined);
   response.on('error', () => undefined);
   const { clock, limits } = door.walk;
+  const leave = route === undefined ? undefined : door.enter(route);
   let reply: Reply;
   try {
     reply = route === undefined ? plain(404, 'No route.\n') : await walkOrPass(door, route, request);
@@ -44,6 +46,7 @@ async function answer(door: Door, route: Route | undefined, request: IncomingMes
   await respond(response, reply);
   // Closing while a sender still sends makes Apache HttpClient lose the answer (measured), so the rest is read away.
   await drain(request, clock, door.pace, limits.drain);
+  leave?.();
 }
 
 async function walkOrPass(door: Door, route: Route, request: IncomingMessage): Promise<Reply> {
