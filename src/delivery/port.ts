@@ -34,6 +34,8 @@ export interface AttemptResult {
   readonly outcome: Outcome;
   /** Row of the outcome table, for record, log and metric. */
   readonly reason: string;
+  /** What happened on the wire where there was no answer, for the log. */
+  readonly detail?: string;
   readonly reply: Reply;
   /** Present exactly when outcome is accepted: what is stored and replayed. */
   readonly stored?: StoredReply;
