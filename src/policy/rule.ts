@@ -36,4 +36,14 @@ export interface Rule {
   readonly accept?: readonly string[];
   readonly inFlight: 409 | 503;
   readonly replyHeaders: readonly string[];
+  /** EDI: counts and references that do not agree are a warning (default) or a refusal. */
+  readonly checks?: 'warn' | 'strict';
+  /** Folders: what happens to a file of several interchanges of which some are repetitions (default cut). */
+  readonly mixed?: 'cut' | 'split' | 'hold';
+  /** Folders: whether a repetition puts the stored acknowledgement out again (default replay). */
+  readonly ack?: 'replay' | 'none';
+  /** AS4: business keys claimed beside the MessageId, read from the payload. */
+  readonly payloadKeys?: readonly ('sbdh' | 'edifact' | 'x12' | 'ubl')[];
+  /** How long the original SOAP part is kept for evidence, ms; 0 or absent: not at all. */
+  readonly keepHeader?: number;
 }
