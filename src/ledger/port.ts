@@ -11,7 +11,7 @@ import type { Decision, DuplicateKey, LedgerRecord, Outcome, Owner, State, Store
  * G3  What was answered is durable as far as the engine promises (embedded: fsync; Redis: its persistence settings).
  * G4  Every later command carries the token and is idempotent under it; `stale` and `gone` come with the standing record.
  * G5  The clock is the engine's own and never runs backwards for one record. Callers hand in durations, never times.
- * G6  A lapsed lease is taken over only with `mayTakeOver`, or where the owner is proven dead.
+ * G6  A lapsed lease is taken over only after one full lease of unbroken contact of this process (law 8), or where the owner is proven dead.
  * G7  The first valid Receipt wins: settle for the record's fingerprint succeeds on any record not settled yet, whoever
  *     holds it; on an absent record it creates it settled.
  * G8  Unreachable, full, read-only or loading throws As4OnceError LEDGER_DOWN or LEDGER_FULL; it never means new or duplicate.
@@ -19,7 +19,8 @@ import type { Decision, DuplicateKey, LedgerRecord, Outcome, Owner, State, Store
  * G10 watch is a hint: it may miss or repeat; the caller polls at least every times.poll.
  * G11 list(held | uncertain | in flight) costs O(result) and judges time itself; iterate sees every record that stands
  *     throughout, in no order, with a resumable cursor.
- * G12 A record is never forgotten before born + window + late, nor while its lease is live.
+ * G12 A record is never forgotten before born + window + late, nor while its lease is live; only `open` without any
+ *     uncertain attempt goes earlier (openKeptMs).
  * G13 meta holds the ledger's own id, made once, and the number of settles it has seen.
  */
 export interface Ledger {
@@ -38,7 +39,7 @@ export interface Ledger {
   revoke(command: { key: DuplicateKey; decision: Decision }): Promise<Answer>;
   /** Raises the window of a standing record; never lowers it. */
   extend(command: { key: DuplicateKey; windowMs: number; lateMs: number }): Promise<Answer>;
-  operatorSettle(command: { key: DuplicateKey; reply: StoredReply; fingerprint: Fingerprint; decision: Decision; force: boolean }): Promise<OperatorAnswer>;
+  operatorSettle(command: { key: DuplicateKey; reply: StoredReply; fingerprint: Fingerprint | undefined; decision: Decision; force: boolean }): Promise<OperatorAnswer>;
   operatorRelease(command: { key: DuplicateKey; decision: Decision; force: boolean }): Promise<OperatorAnswer>;
   /** Blanks parties and references of a record; keeps hash, state and reply. */
   forget(command: { key: DuplicateKey; decision: Decision }): Promise<Answer>;
@@ -99,6 +100,8 @@ export interface Claim {
   readonly known: 'pass' | 'hold';
   /** False: look only, never write a claim (detect-only and shadow count copies this way). */
   readonly take?: boolean;
+  /** True: an earlier claim of the same exchange counted this copy already (a waiter that claims again). */
+  readonly counted?: boolean;
   /** The claim must not be executed later than this many ms after it was sent (a caller's client may queue it). */
   readonly notAfterMs: number;
 }

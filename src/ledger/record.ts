@@ -28,6 +28,8 @@ export interface Attempt {
   readonly outcome?: Outcome;
   /** Why, in the outcome table's words. */
   readonly reason?: string;
+  /** What the claim was told to mark the delivery with; a repeated claim is answered with it again (G2). */
+  readonly mark?: 'first' | 'redelivery' | 'late';
 }
 
 export interface StoredReply {
@@ -71,12 +73,16 @@ export interface LedgerRecord {
   readonly window: number;
   /** How much longer than its window the record is kept, ms. */
   readonly late: number;
+  /** When the engine may forget the record; set by the transition, born + window + late where absent. */
+  readonly keptUntil?: number;
   readonly sender: string;
   readonly fingerprint: Fingerprint;
   readonly facts: Facts;
   /** Token of the current or last attempt. */
   readonly token?: string;
   readonly leaseUntil?: number;
+  /** Length of that lease, ms: how long a process must have been in contact before it takes over (law 8). */
+  readonly lease?: number;
   readonly owner?: Owner;
   /** Newest last, at most limits.attempts. */
   readonly attempts: readonly Attempt[];

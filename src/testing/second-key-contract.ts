@@ -1,0 +1,60 @@
+import type { Contract } from './index.js';
+import { sampleAttempt, sampleClaim, sampleKey, samplePoint } from './sample.js';
+
+/** Second keys: a pointer's truth is the state of its primary. */
+export function secondKeyContract({ runner: { describe, it, expect }, on }: Contract): void {
+  describe('a second key', () => {
+    const pointer = sampleKey('digests', 'sender');
+    const first = sampleClaim(sampleKey('first message'), 'a');
+    const second = sampleClaim(sampleKey('second message'), 'b');
+
+    it('is the first one\'s, and no hit for itself', on(async ({ ledger }) => {
+      await ledger.claim(first);
+      expect((await ledger.point(samplePoint(pointer, first))).kind).toBe('mine');
+      expect((await ledger.point(samplePoint(pointer, first))).kind).toBe('mine');
+      expect((await ledger.point(samplePoint(pointer, first, { token: 'again' }))).kind).toBe('mine');
+    }));
+
+    it('is in flight, then a hit, for another message with the same content', on(async ({ ledger }) => {
+      await ledger.claim(first);
+      await ledger.point(samplePoint(pointer, first));
+      await ledger.claim(second);
+      expect((await ledger.point(samplePoint(pointer, second))).kind).toBe('inFlight');
+      await ledger.settle(sampleAttempt(first).settle('one'));
+      const hit = await ledger.point(samplePoint(pointer, second));
+      expect(hit.kind).toBe('hit');
+      if (hit.kind === 'hit') expect(hit.primary.key).toBe(first.key);
+      expect((await ledger.point(samplePoint(pointer, second, { fingerprint: 'signed:other' }))).kind).toBe('differs');
+    }));
+
+    it('goes on to the next where its primary was rejected or is gone', on(async ({ ledger }) => {
+      await ledger.claim(first);
+      await ledger.point(samplePoint(pointer, first));
+      await ledger.release(sampleAttempt(first).release('rejected'));
+      await ledger.claim(second);
+      expect((await ledger.point(samplePoint(pointer, second))).kind).toBe('mine');
+      await ledger.settle(sampleAttempt(second).settle('two'));
+      expect((await ledger.point(samplePoint(pointer, first))).kind).toBe('hit');
+      const lost = samplePoint(sampleKey('other digests'), sampleClaim(sampleKey('never claimed'), 'x'));
+      expect((await ledger.point(lost)).kind).toBe('mine');
+      expect((await ledger.point({ ...lost, primary: first.key })).kind).toBe('mine');
+    }));
+
+    it('is replaced after its own settle where the other is still in work', on(async ({ ledger }) => {
+      await ledger.claim(first);
+      await ledger.point(samplePoint(pointer, first));
+      await ledger.claim(second);
+      await ledger.settle(sampleAttempt(second).settle('two'));
+      expect((await ledger.point(samplePoint(pointer, second))).kind).toBe('mine');
+      expect((await ledger.point(samplePoint(pointer, first))).kind).toBe('hit');
+    }));
+
+    it('goes to one of many at the same time', on(async ({ ledger, second: other }) => {
+      const claims = Array.from({ length: 20 }, (_, i) => sampleClaim(sampleKey(`copy ${i}`), `t${i}`));
+      await Promise.all(claims.map((claim) => ledger.claim(claim)));
+      const answers = await Promise.all(claims.map((claim, i) => ((i % 2 === 0 ? ledger : other) ?? ledger).point(samplePoint(pointer, claim))));
+      expect(answers.filter(({ kind }) => kind === 'mine').length).toBe(1);
+      expect(answers.filter(({ kind }) => kind === 'inFlight').length).toBe(19);
+    }));
+  });
+}
