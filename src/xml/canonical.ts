@@ -17,58 +17,93 @@ export interface CanonicalOptions {
 
 export function canonicalize(element: XmlElement, options: CanonicalOptions = {}): string {
   const inclusive = new Set((options.inclusivePrefixes ?? []).map((p) => (p === '#default' ? '' : p)));
-  const writer = new Writer(inclusive, options.withoutElement);
-  writer.element(element, inclusive.size === 0 ? [] : inheritedOf(element, inclusive));
-  return writer.out;
+  const writer = new CanonicalWriter(inclusive);
+  write(writer, element, inclusive.size === 0 ? [] : inheritedOf(element, inclusive), options.withoutElement);
+  return writer.take();
+}
+
+function write(
+  writer: CanonicalWriter, element: XmlElement, inherited: readonly Binding[], without: XmlElement | undefined,
+): void {
+  writer.open(element, inherited);
+  for (const node of element.children) {
+    if (node.kind === 'text') writer.text(node.value);
+    else if (node.kind === 'element' && node !== without) write(writer, node, [], without);
+  }
+  writer.close(element.name);
 }
 
 type Binding = readonly [prefix: string, uri: string];
 
-class Writer {
-  out = '';
+/** What canonical form asks of a start tag. */
+export type StartTag = Pick<XmlElement, 'name' | 'prefix' | 'uri' | 'attributes' | 'declarations'>;
+
+/** Writes canonical form event by event, for trees and for documents that are too large to be one. */
+export class CanonicalWriter {
+  #out = '';
   /** What the output has in force here: prefix to namespace URI. No entry means not bound. */
   readonly #inForce = new Map<string, string>();
+  /** For each open element, what its start tag has changed. */
+  readonly #changes: (readonly (readonly [prefix: string, uri: string | undefined])[])[] = [];
   readonly #inclusive: ReadonlySet<string>;
-  readonly #without: XmlElement | undefined;
 
-  constructor(inclusive: ReadonlySet<string>, without: XmlElement | undefined) {
+  constructor(inclusive: ReadonlySet<string> = new Set()) {
     this.#inclusive = inclusive;
-    this.#without = without;
+  }
+
+  /** Everything written since the last call. */
+  take(): string {
+    const out = this.#out;
+    this.#out = '';
+    return out;
   }
 
   /** `inherited`: bindings of inclusive prefixes that the apex has from its ancestors; empty below the apex. */
-  element(element: XmlElement, inherited: readonly Binding[]): void {
-    const undo: (readonly [prefix: string, uri: string | undefined])[] = [];
+  open(tag: StartTag, inherited: readonly Binding[] = []): void {
+    const changes: (readonly [prefix: string, uri: string | undefined])[] = [];
     let fresh: Binding[] | undefined;
     const need = (prefix: string, uri: string): void => {
       const current = this.#inForce.get(prefix);
       if ((current ?? '') === uri || prefix === 'xml') return;
-      undo.push([prefix, current]);
+      changes.push([prefix, current]);
       this.#inForce.set(prefix, uri);
       (fresh ??= []).push([prefix, uri]);
     };
 
-    need(element.prefix, element.uri);
-    for (const a of element.attributes) if (a.prefix !== '') need(a.prefix, a.uri);
+    need(tag.prefix, tag.uri);
+    for (const a of tag.attributes) if (a.prefix !== '') need(a.prefix, a.uri);
     for (const [prefix, uri] of inherited) need(prefix, uri);
     if (this.#inclusive.size > 0) {
-      for (const [prefix, uri] of element.declarations) if (this.#inclusive.has(prefix)) need(prefix, uri);
+      for (const [prefix, uri] of tag.declarations) if (this.#inclusive.has(prefix)) need(prefix, uri);
     }
+    this.#changes.push(changes);
 
-    this.out += `<${element.name}`;
+    this.#out += `<${tag.name}`;
     if (fresh !== undefined) {
       fresh.sort((a, b) => byCodePoint(a[0], b[0]));
-      for (const [prefix, uri] of fresh) this.out += ` xmlns${prefix === '' ? '' : `:${prefix}`}="${attributeValue(uri)}"`;
+      for (const [prefix, uri] of fresh) this.#out += ` xmlns${prefix === '' ? '' : `:${prefix}`}="${attributeValue(uri)}"`;
     }
-    for (const a of inOrder(element.attributes)) this.out += ` ${a.name}="${attributeValue(a.value)}"`;
-    this.out += '>';
-    for (const node of element.children) {
-      if (node.kind === 'text') this.out += characterData(node.value);
-      else if (node.kind === 'element' && node !== this.#without) this.element(node, []);
-    }
-    this.out += `</${element.name}>`;
+    for (const a of inOrder(tag.attributes)) this.#out += ` ${a.name}="${attributeValue(a.value)}"`;
+    this.#out += '>';
+  }
 
-    for (const [prefix, uri] of undo) {
+  text(value: string): void {
+    this.#out += characterData(value);
+  }
+
+  /** A processing instruction, which canonical form keeps; `data` is without leading white space. */
+  instruction(target: string, data: string): void {
+    this.#out += `<?${target}${data === '' ? '' : ` ${data.replace(/\r/g, '&#xD;')}`}?>`;
+  }
+
+  /** The line feed between the document element and what stands beside it. */
+  lineFeed(): void {
+    this.#out += '\n';
+  }
+
+  close(name: string): void {
+    this.#out += `</${name}>`;
+    for (const [prefix, uri] of this.#changes.pop() ?? []) {
       if (uri === undefined) this.#inForce.delete(prefix);
       else this.#inForce.set(prefix, uri);
     }
