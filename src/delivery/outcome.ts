@@ -1,5 +1,5 @@
 import type { Envelope, SignalMessage } from '../ebms/units.js';
-import { cidHash } from '../ebms/fingerprint.js';
+import { cidPart, fingerprintFromReceipt } from '../ebms/fingerprint.js';
 import type { ErrorCode } from '../errors.js';
 import type { Fingerprint } from '../message.js';
 import type { Outcome } from '../ledger/record.js';
@@ -188,11 +188,10 @@ function matches(failure: Failure, known: DuplicateError): boolean {
  * Whether the Receipt speaks of other content. Only `cid:` digests are compared: senders give Messaging and Body new
  * Ids on a retry. A message whose payloads were not signed has no digests to compare, and an NRI without `cid:` names none.
  */
-function hasOtherDigests(receipt: SignalMessage, fingerprint: Fingerprint): boolean {
-  const references = receipt.receipt?.nri?.filter(({ uri }) => uri.startsWith('cid:')) ?? [];
-  if (references.length === 0 || !fingerprint.startsWith('signed:')) return false;
-  const [signed] = fingerprint.slice('signed:'.length).split('.');
-  return cidHash(references) !== signed;
+function hasOtherDigests(signal: SignalMessage, fingerprint: Fingerprint): boolean {
+  const proven = fingerprintFromReceipt(signal.receipt?.nri ?? []);
+  const sent = cidPart(fingerprint);
+  return proven !== undefined && sent !== undefined && proven !== sent;
 }
 
 function accepted(envelope: Envelope, receiptId: string | undefined, reason: 'receipt' | 'twoWay'): Verdict {

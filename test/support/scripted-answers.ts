@@ -72,11 +72,11 @@ export function raw(bytes: string | Uint8Array, then: 'open' | 'end' = 'open'): 
 /** Cuts the connection with a TCP reset at that phase; `reply`: after half of a Receipt. */
 export function reset(phase: Phase | 'reply'): Step {
   if (phase !== 'reply') return { at: phase, act: (_request, socket) => void socket.resetAndDestroy() };
-  const step = receipt() as WholeStep;
+  const step = receipt();
   return {
     at: 'body',
     act: async (request, socket) => {
-      const bytes = serialize(step.compose(request));
+      const bytes = serialize(compose(step, request));
       await write(socket, bytes.subarray(0, bytes.byteLength >> 1));
       socket.resetAndDestroy();
     },
@@ -101,11 +101,10 @@ export function after(gate: Promise<unknown>, step: Step): Step {
 
 /** Answers as `step` does, in pieces of so many bytes, each in a turn of its own. */
 export function inPieces(size: number, step: Step): Step {
-  const { compose } = step as WholeStep;
   return {
     at: step.at,
     act: async (request, socket) => {
-      const bytes = serialize(compose(request));
+      const bytes = serialize(compose(step, request));
       for (let at = 0; at < bytes.byteLength && !socket.destroyed; at += size) {
         await write(socket, bytes.subarray(at, at + size));
         await new Promise((resolve) => void setImmediate(resolve));
@@ -128,8 +127,13 @@ interface WholeStep extends Step {
   compose(request: Received): Composed;
 }
 
-function whole(compose: (request: Received) => Composed): WholeStep {
-  return { at: 'body', compose, act: (request, socket) => write(socket, serialize(compose(request), request.method === 'HEAD')) };
+/** What a step that answers whole would answer to that request: for tests without sockets. */
+export function compose(step: Step, request: Received): Composed {
+  return (step as WholeStep).compose(request);
+}
+
+function whole(make: (request: Received) => Composed): WholeStep {
+  return { at: 'body', compose: make, act: (request, socket) => write(socket, serialize(make(request), request.method === 'HEAD')) };
 }
 
 function signal(options: SignalOptions, content: (request: Received) => string): Step {
