@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
+import { inspectConfig } from '../../src/config/load.js';
 import { TIMES } from '../../src/limits.js';
 import { ROOT } from '../support/child.js';
 
@@ -71,6 +72,7 @@ describe('Dockerfile', () => {
 interface Service {
   readonly ports?: string[];
   readonly volumes?: string[];
+  readonly environment?: Record<string, string>;
   readonly command?: string[];
   readonly image?: string;
   readonly depends_on?: Record<string, { condition: string }>;
@@ -115,8 +117,13 @@ describe('docker-compose.yml', () => {
     expect(Object.keys(compose.volumes).sort()).toEqual(['front-data', 'redis-data']);
   });
 
-  it('mounts a configuration that is there', () => {
+  it('mounts a configuration that is valid, warns of nothing, and listens where the ports lead', () => {
     const mounted = front.volumes?.find((volume) => volume.includes('/etc/as4-once/'))?.split(':')[0] ?? '';
-    expect(existsSync(join(ROOT, mounted))).toBe(true);
+    const { config, warnings } = inspectConfig(join(ROOT, mounted), { env: { AS4_ONCE_ADMIN_TOKEN: 'chosen' } });
+    expect(Object.keys(front.environment ?? {})).toEqual(['AS4_ONCE_ADMIN_TOKEN']);
+    expect(warnings).toEqual([]);
+    const inside = (front.ports ?? []).map((port) => Number(port.split(':')[2]));
+    expect(inside).toEqual([config.listen?.port, config.admin?.listen.port]);
+    expect([config.journal, config.spool, config.state].every((path) => path?.startsWith('/data/'))).toBe(true);
   });
 });

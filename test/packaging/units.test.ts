@@ -1,10 +1,12 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
 import { TIMES } from '../../src/limits.js';
+import { inspectConfig } from '../../src/config/load.js';
 import { EXIT } from '../../src/cli/io.js';
 import { ROOT } from '../support/child.js';
+import { tempDir } from '../support/temp-dir.js';
 
 const text = (path: string): string => readFileSync(join(ROOT, path), 'utf8');
 const grace = TIMES.shutdownGrace / 1000;
@@ -91,6 +93,18 @@ describe('the Kubernetes example', () => {
     expect(pod.securityContext['runAsNonRoot']).toBe(true);
     expect(container.securityContext['allowPrivilegeEscalation']).toBe(false);
     expect(container.securityContext['readOnlyRootFilesystem']).toBe(true);
+  });
+
+  it('carries a configuration that is valid, and takes what is secret from the secret', () => {
+    const folder = tempDir('kubernetes');
+    writeFileSync(join(folder.path, 'redis-url'), 'rediss://user:canary@redis:6379\n');
+    writeFileSync(join(folder.path, 'admin-token'), 'canary\n');
+    const written = manifests.find((m) => m.kind === 'ConfigMap')?.data?.['front.yaml'] ?? '';
+    expect(written).toContain('urlFile: /etc/as4-once-secret/');
+    const { config, warnings } = inspectConfig({ text: written.replaceAll('/etc/as4-once-secret', folder.path) });
+    folder.remove();
+    expect(warnings).toEqual([]);
+    expect([config.listen?.port, config.admin?.listen.port]).toEqual(container.ports.map((port) => port.containerPort));
   });
 
   it('refers only to what it holds', () => {

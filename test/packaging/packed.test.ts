@@ -1,0 +1,111 @@
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { publint } from 'publint';
+import { ROOT, built } from '../support/child.js';
+import { startProcess } from '../support/owned-process.js';
+import { tempDir, type TempDir } from '../support/temp-dir.js';
+
+interface Manifest {
+  readonly exports: Record<string, unknown>;
+  readonly bin: Record<string, string>;
+  readonly dependencies: Record<string, string>;
+}
+
+const manifest = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as Manifest;
+const entries = Object.keys(manifest.exports).filter((entry) => entry !== './package.json').map((entry) => `as4-once${entry.slice(1)}`);
+
+let temp: TempDir;
+let tarball: string;
+let project: string;
+let packed: string[];
+
+/**
+ * An empty project with the packed package in it, as `npm install` leaves it: the tarball unpacked, and the declared
+ * dependencies (and no others) beside it. They are linked from this checkout, so that the test needs no network.
+ */
+beforeAll(() => {
+  built('dist/src/index.js');
+  temp = tempDir('packed');
+  const [made] = JSON.parse(execFileSync('npm', ['pack', '--json', '--ignore-scripts', '--pack-destination', temp.path], { cwd: ROOT, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] })) as
+    [{ filename: string; files: { path: string }[] }];
+  tarball = join(temp.path, made.filename);
+  packed = made.files.map((file) => file.path);
+  project = join(temp.path, 'project');
+  const home = join(project, 'node_modules', 'as4-once');
+  mkdirSync(home, { recursive: true });
+  execFileSync('tar', ['-xzf', tarball, '-C', home, '--strip-components=1']);
+  for (const name of Object.keys(manifest.dependencies)) {
+    const link = join(project, 'node_modules', name);
+    mkdirSync(dirname(link), { recursive: true });
+    symlinkSync(join(ROOT, 'node_modules', name), link, 'dir');
+  }
+  writeFileSync(join(project, 'package.json'), '{"name":"empty","private":true}');
+});
+
+afterAll(() => temp?.remove());
+
+/** A program of the empty project, run to its end. */
+async function run(name: string, text: string): Promise<{ code: number | null; out: string; err: string }> {
+  writeFileSync(join(project, name), text);
+  const child = await startProcess(process.execPath, [name], { cwd: project });
+  const { code } = await child.ended;
+  return { code, out: child.stdout(), err: child.stderr() };
+}
+
+describe('the packed package', () => {
+  it('holds what it needs and nothing of the workshop', () => {
+    for (const path of ['README.md', 'LICENSE', 'package.json', 'dist/src/index.js', 'dist/src/index.d.ts', ...Object.values(manifest.bin)]) expect(packed).toContain(path);
+    expect(packed.filter((path) => /^(src|test|bench|demo|scripts|dist\/(test|bench|demo|examples))\//.test(path))).toEqual([]);
+    expect(packed.filter((path) => path.endsWith('.tgz') || path.includes('node_modules'))).toEqual([]);
+  });
+
+  it.each(entries)('%s can be imported', async (entry) => {
+    const { code, out, err } = await run('import.mjs', `import * as all from '${entry}';\nconsole.log(Object.keys(all).length);\n`);
+    expect({ code, err }).toEqual({ code: 0, err: '' });
+    expect(Number(out)).toBeGreaterThan(0);
+  });
+
+  it.each(entries)('%s can be required: no top-level await anywhere in it', async (entry) => {
+    const { code, out, err } = await run('require.cjs', `console.log(Object.keys(require('${entry}')).length);\n`);
+    expect({ code, err: err.replace(/^.*ExperimentalWarning[^\n]*\n.*trace-warnings[^\n]*\n/m, '') }).toEqual({ code: 0, err: '' });
+    expect(Number(out)).toBeGreaterThan(0);
+  });
+
+  it('the main entry loads no client library: they come with ./redis and ./lmdb', async () => {
+    const text = `import { registerHooks } from 'node:module';
+import { createRequire } from 'node:module';
+const require = createRequire(import.meta.url);
+require('as4-once');
+const loaded = Object.keys(require.cache);
+console.log(JSON.stringify(['ioredis', '@redis', 'lmdb'].filter((name) => loaded.some((path) => path.includes('node_modules/' + name + '/')))));
+`.replace("import { registerHooks } from 'node:module';\n", '');
+    const { code, out, err } = await run('loaded.mjs', text);
+    expect(code, err).toBe(0);
+    expect(JSON.parse(out)).toEqual([]);
+  });
+
+  it.each(Object.entries(manifest.bin))('the command %s starts from where npm puts it', async (name, path) => {
+    const link = join(project, 'node_modules', '.bin', name);
+    mkdirSync(dirname(link), { recursive: true });
+    symlinkSync(join('..', 'as4-once', path), link);
+    const child = await startProcess(process.execPath, [link, '--help'], { cwd: project });
+    expect((await child.ended).code, child.stderr()).toBe(0);
+    expect(child.stdout()).toContain(name);
+    expect(readFileSync(link, 'utf8').startsWith('#!/usr/bin/env node\n')).toBe(true);
+  });
+
+  it('has nothing that publint would warn of', async () => {
+    const { messages } = await publint({ pkgDir: join(project, 'node_modules', 'as4-once'), strict: true, level: 'warning' });
+    expect(messages.map((message) => `${message.code} ${message.path.join('.')}`)).toEqual([]);
+  });
+
+  it('gives every way of resolving types the right ones', async () => {
+    const attw = join(ROOT, 'node_modules', '@arethetypeswrong', 'cli', 'dist', 'index.js');
+    // esm-only: require() of an ES module is what this package is for; TypeScript's old `node10` resolution is not.
+    const child = await startProcess(process.execPath, [attw, tarball, '--profile', 'esm-only', '--no-color', '--no-emoji', '--format', 'ascii']);
+    const { code } = await child.ended;
+    expect(code, child.stdout() + child.stderr()).toBe(0);
+  });
+});
