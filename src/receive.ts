@@ -53,7 +53,7 @@ async function decide(step: Step, inbound: Inbound): Promise<Reply> {
         const woken = await orNote(step, 'busy', walk.waiting.for(claim.key, answer.record, deadline));
         if (!woken) return comeAgain(step, 'busy', 'IN_PROGRESS');
         waited = true;
-        claim = { ...claim, token: walk.clock.id() };
+        claim = { ...claim, token: walk.clock.id(), counted: true };
         continue;
       }
       case 'settled':

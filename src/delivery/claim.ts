@@ -1,42 +1,52 @@
 import { As4OnceError } from '../errors.js';
 import type { Claim, ClaimAnswer } from '../ledger/port.js';
+import type { Owner } from '../ledger/record.js';
+import type { Times } from '../limits.js';
 import type { Message } from '../message.js';
+import { partiesText } from '../policy/key.js';
 import type { Rule } from '../policy/rule.js';
 import type { Step } from '../walk.js';
 
-/** The claim that policy asks for; `token` names this attempt for good. */
-export function claimOf(step: Step, key: string, message: Message, rule: Rule, take: boolean): Claim {
-  const { route, walk } = step;
+export interface ClaimInputs {
+  readonly key: string;
+  readonly message: Message;
+  readonly rule: Rule;
+  readonly scope: string;
+  readonly times: Times;
+  readonly owner: Owner;
+  /** Names this attempt for good. */
+  readonly token: string;
+  readonly take: boolean;
+  readonly remembersMs: number;
+  readonly persistent: boolean;
+}
+
+/** The claim that policy asks for. */
+export function claimFor({ message, rule, times, ...given }: ClaimInputs): Claim {
   return {
-    key,
+    ...given,
     protocol: message.protocol,
-    scope: route.scope,
     reference: message.reference,
     ...(message.type === undefined ? {} : { type: message.type }),
     rule: rule.name,
-    sender: senderOf(message),
+    sender: partiesText(message.facts.from),
     fingerprint: message.fingerprint,
     facts: message.facts,
-    token: walk.clock.id(),
-    owner: walk.owner,
-    leaseMs: route.times.lease,
+    leaseMs: times.lease,
     windowMs: rule.window,
     lateMs: rule.late,
-    patienceMs: route.times.patience,
-    openKeptMs: route.times.openKept,
+    patienceMs: times.patience,
+    openKeptMs: times.openKept,
     uncertain: rule.uncertain,
-    remembersMs: route.remembersMs,
-    persistent: route.persistent,
     otherSender: rule.otherSender,
     known: rule.known,
-    take,
-    notAfterMs: route.times.ledgerOutage,
+    notAfterMs: times.ledgerOutage,
   };
 }
 
-/** All From parties, order irrelevant: what `otherSender` compares. */
-export function senderOf(message: Message): string {
-  return message.facts.from.map((p) => JSON.stringify([p.type ?? '', p.value])).sort().join('|');
+export function claimOf({ route, walk }: Step, key: string, message: Message, rule: Rule, take: boolean): Claim {
+  const { scope, times, remembersMs, persistent } = route;
+  return claimFor({ key, message, rule, take, scope, times, remembersMs, persistent, owner: walk.owner, token: walk.clock.id() });
 }
 
 /**

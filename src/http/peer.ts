@@ -1,17 +1,20 @@
 import { BlockList, isIP } from 'node:net';
 import type { IncomingMessage } from 'node:http';
 
-/** Which proxies may say whom they speak for: addresses, CIDR ranges, or everybody. */
-export type TrustProxy = boolean | readonly string[];
+/** Which proxies may say whom they speak for: everybody, so many nearest hops, or addresses and CIDR ranges. */
+export type TrustProxy = boolean | number | readonly string[];
 
 /** The peer of a request: the socket's, or the nearest address in X-Forwarded-For that no trusted proxy wrote. */
 export function peerReader(trust: TrustProxy): (request: IncomingMessage) => string {
-  const trusted = trust === true ? () => true : trust === false ? () => false : listed(trust);
+  const trusted =
+    typeof trust === 'boolean' ? () => trust
+    : typeof trust === 'number' ? (_address: string, hop: number) => hop < trust
+    : listed(trust);
   return (request) => {
     let peer = plainAddress(request.socket.remoteAddress ?? '');
     const field = request.headers['x-forwarded-for'];
     const hops = (Array.isArray(field) ? field.join(',') : (field ?? '')).split(',').map((hop) => hop.trim());
-    while (trusted(peer)) {
+    for (let nearest = 0; trusted(peer, nearest); nearest += 1) {
       const hop = hops.pop();
       if (hop === undefined || isIP(plainAddress(hop)) === 0) return peer;
       peer = plainAddress(hop);

@@ -1,0 +1,109 @@
+import { createWriteStream } from 'node:fs';
+import { parseArgs } from 'node:util';
+import express from 'express';
+import { adminApp } from '../admin/app.js';
+import { attachLog } from '../admin/log.js';
+import { systemClock } from '../clock.js';
+import { compose, type Once } from '../compose.js';
+import type { Config } from '../config/config.js';
+import { loadConfig } from '../config/load.js';
+import { serverTls } from '../config/pem-files.js';
+import { As4OnceError } from '../errors.js';
+import { Events } from '../events.js';
+import { listen, type Listening } from '../http/server.js';
+import { openLedger } from '../open-ledger.js';
+import { EXIT, type Io } from './io.js';
+
+const HELP = `as4-once serve: run the front or the endpoint of a configuration
+
+Usage: as4-once serve --config FILE
+
+The log is one JSON object per line on standard output. A line 'as4-once listens on URL' on standard error says when
+messages are taken.
+
+Signals: SIGTERM, SIGINT  finish what is in flight (times.shutdownGrace), then end
+         SIGHUP           read the file again; a bad file leaves the old one in force and says where it is wrong
+
+Exit codes: 0 ended by a signal · 2 bad configuration · 70 fault · 75 the ledger cannot be opened
+
+Example: as4-once serve --config /etc/as4-once.yaml
+`;
+
+/** Longer than nginx' and Traefik's defaults, so that it is never we who close a connection under their request, ms. */
+const KEEP_ALIVE = 130_000;
+
+export async function serve(args: readonly string[], io: Io): Promise<number> {
+  const { values } = parseArgs({ args: [...args], options: { config: { type: 'string' }, help: { type: 'boolean' } } });
+  if (values.help === true) {
+    io.out(HELP);
+    return EXIT.ok;
+  }
+  if (values.config === undefined) throw new As4OnceError('USAGE', 'serve needs --config FILE');
+  const file = values.config;
+  const config = loadConfig(file, { env: io.env });
+  if (config.listen === undefined) throw new As4OnceError('CONFIG_INVALID', `${file}: listen is missing`);
+
+  const events = new Events();
+  const log = attachLog(events, {
+    level: config.log.level,
+    ...(config.log.file === undefined ? {} : { destination: createWriteStream(config.log.file, { flags: 'a' }) }),
+  });
+  const once = compose({ config, events, ledger: await openLedger(config, events) });
+  const traffic = await listen(trafficApp(config, once), listenOptions(config, config.listen, config.tls), systemClock);
+  const admin = config.admin === undefined ? undefined
+    : await listen(adminApp({ registry: once.metrics, health: once.health, ready: once.ready }), listenOptions(config, config.admin.listen, config.admin.tls), systemClock);
+  io.err(`as4-once listens on ${traffic.url}\n`);
+  if (admin !== undefined) io.err(`as4-once admin on ${admin.url}\n`);
+
+  const reload = (): void => {
+    try {
+      const next = loadConfig(file, { env: io.env });
+      once.reload(next);
+      if (next.tls !== undefined) traffic.renewTls(serverTls(next.tls));
+      log.info({ event: 'reload', file }, 'configuration reloaded');
+    } catch (error) {
+      log.error({ event: 'reload', file, error: error instanceof Error ? error.message : String(error) }, 'configuration refused, the old one stays in force');
+    }
+  };
+  process.on('SIGHUP', reload);
+  await ended();
+  process.off('SIGHUP', reload);
+  await shutDown(once, config, traffic, admin);
+  return EXIT.ok;
+}
+
+/** Express in front of the handler; a health path for load balancers that can only ask the traffic port. */
+function trafficApp(config: Config, once: Once): express.Express {
+  const app = express();
+  app.disable('x-powered-by');
+  if (config.healthPath !== undefined) {
+    app.get(config.healthPath, (_request, response) => {
+      response.status(once.ready() ? 200 : 503).type('text/plain').send(once.ready() ? 'ready\n' : 'shutting down\n');
+    });
+  }
+  app.use(once.handler);
+  return app;
+}
+
+function listenOptions(config: Config, at: NonNullable<Config['listen']>, tls: Config['tls']): Parameters<typeof listen>[1] {
+  return {
+    host: at.host,
+    port: at.port,
+    headersMs: config.times.headers,
+    keepAliveMs: KEEP_ALIVE,
+    ...(tls === undefined ? {} : { tls: serverTls(tls) }),
+  };
+}
+
+function ended(): Promise<void> {
+  return new Promise((resolve) => {
+    for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => resolve());
+  });
+}
+
+/** First no new requests, then what is in flight, then the ledger; a second signal ends at once by Node's default. */
+async function shutDown(once: Once, config: Config, traffic: Listening, admin: Listening | undefined): Promise<void> {
+  const graceMs = config.times.shutdownGrace;
+  await Promise.all([traffic.close(graceMs), once.close({ graceMs })]);
+  await admin?.close(1_000);
+}

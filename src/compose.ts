@@ -1,0 +1,147 @@
+import { hostname } from 'node:os';
+import type { Registry } from 'prom-client';
+import { LedgerHealth, type Health } from './admin/health.js';
+import { metrics } from './admin/metrics.js';
+import { systemClock, type Clock } from './clock.js';
+import { composeRoutes, routeAt, type Generation } from './compose-routes.js';
+import type { Config } from './config/config.js';
+import { createSpool } from './delivery/spool.js';
+import { Waiting } from './delivery/wait.js';
+import { plain } from './exchange.js';
+import { Events } from './events.js';
+import { httpHandler, type Door, type Handler } from './http/handler.js';
+import { peerReader } from './http/peer.js';
+import { respond } from './http/respond.js';
+import { openJournal } from './ledger/journal.js';
+import { thisProcess } from './ledger/owner.js';
+import type { Ledger } from './ledger/port.js';
+import type { Route, Walk } from './walk.js';
+
+export interface OnceOptions {
+  /** The configuration, as loadConfig or defineConfig give it. */
+  readonly config: Config;
+  /** An open ledger: redisLedger, lmdbLedger, or memoryLedger for tests. It is closed by `close` of this instance. */
+  readonly ledger: Ledger;
+  readonly clock?: Clock;
+  /** Where events go; one is made where none is given. */
+  readonly events?: Events;
+}
+
+export interface Once {
+  /** Mounts in Express 4 and 5, or as a listener of node:http. */
+  readonly handler: Handler;
+  health(): Promise<Health>;
+  readonly events: Events;
+  readonly ledger: Ledger;
+  readonly metrics: Registry;
+  /** False from the start of `close` on. */
+  ready(): boolean;
+  /** Puts another configuration in force; what is in progress keeps its own. The ledger stays. */
+  reload(config: Config): void;
+  /** Takes nothing new, waits for attempts in progress (at most graceMs, default times.shutdownGrace), closes the ledger. */
+  close(options?: { graceMs?: number }): Promise<void>;
+}
+
+/** How often the ledger's health is looked at without traffic, ms. */
+const HEALTH_EVERY = 10_000;
+
+/** Puts all parts together: the only place that knows every adapter. */
+export function compose(options: OnceOptions): Once {
+  const { ledger, clock = systemClock, events = new Events() } = options;
+  let { config } = options;
+  let generation = composeRoutes(config, clock);
+  const generations = new Map<Route, Generation>();
+  adopt(generation);
+  const owner = thisProcess(config.node ?? hostname());
+  const spool = createSpool({ limits: config.limits, directory: config.spool, clock });
+  const journal = openJournal({ directory: config.journal });
+  const health = new LedgerHealth(ledger, events);
+  const stop = new AbortController();
+  let closing = false;
+  const walk: Walk = {
+    node: owner.node,
+    owner, clock, events, ledger, spool, journal,
+    limits: config.limits,
+    waiting: new Waiting(ledger, clock, config.limits, config.times.poll),
+    underWay: new Set(),
+    mayDecide: () => undefined,
+  };
+  const registry = metrics(events, {
+    waiting: () => walk.waiting.count,
+    underWay: () => walk.underWay.size,
+    spooled: () => ({ memory: spool.counters.memoryBytes, disk: spool.counters.diskBytes }),
+    ledgerUp: () => health.up,
+  });
+  const drainJournal = (): Promise<void> =>
+    journal.drain(ledger, (entry, answer) => events.emit('journalClosed', { key: entry.key, messageId: entry.claim.reference, answer }));
+  // Law 2: the journal is settled at start, before new claims, and again whenever the ledger comes back.
+  const settled = drainJournal().catch(() => undefined);
+  events.on('ledger', ({ up }) => {
+    if (up) void drainJournal().catch(() => undefined);
+  });
+  void health.watch(clock, HEALTH_EVERY, stop.signal);
+
+  const door: Door = {
+    walk,
+    pace: { idleMs: config.times.bodyIdle, minRate: config.limits.minRate },
+    peer: peerReader(config.trustProxy),
+    route: (path) => routeAt(generation, path),
+    enter: (route) => enter(route),
+  };
+  const handle = httpHandler(door);
+  const handler: Handler = (request, response, next) => {
+    if (closing) {
+      void respond(response, plain(503, 'This node is shutting down; try again.\n', [['Retry-After', '1'], ['Connection', 'close']]));
+      return;
+    }
+    void settled.then(() => handle(request, response, next));
+  };
+
+  return {
+    handler, events, ledger,
+    metrics: registry,
+    health: () => health.read(closing),
+    ready: () => !closing,
+    reload: (next) => {
+      const before = generation;
+      const after = composeRoutes(next, clock);
+      config = next;
+      generation = after;
+      adopt(after);
+      if (before.active === 0) void retire(before);
+    },
+    close: async ({ graceMs = config.times.shutdownGrace } = {}) => {
+      closing = true;
+      const timer = new AbortController();
+      await Promise.race([allDone(walk.underWay), clock.sleep(graceMs, timer.signal)]);
+      timer.abort();
+      stop.abort();
+      await Promise.all([...new Set([generation, ...generations.values()])].map(retire));
+      await journal.close();
+      await ledger.close();
+    },
+  };
+
+  function adopt(made: Generation): void {
+    for (const { route } of made.routes) generations.set(route, made);
+  }
+
+  function enter(route: Route): () => void {
+    const of = generations.get(route);
+    if (of === undefined) return () => undefined;
+    of.active += 1;
+    return () => {
+      of.active -= 1;
+      if (of.active === 0 && of !== generation) void retire(of);
+    };
+  }
+
+  async function retire(old: Generation): Promise<void> {
+    for (const { route } of old.routes) generations.delete(route);
+    await Promise.all(old.upstreams.map((upstream) => upstream.close()));
+  }
+}
+
+async function allDone(underWay: ReadonlySet<Promise<unknown>>): Promise<void> {
+  while (underWay.size > 0) await Promise.allSettled([...underWay]);
+}
