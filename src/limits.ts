@@ -35,7 +35,7 @@ export const LIMITS = {
   /** Slowest sender, bytes per second, averaged over bodyIdle. */
   minRate: 1 * KiB,
   /** Bytes of a refused body that are read and thrown away before the connection is closed. */
-  drain: 128 * MiB,
+  drain: 256 * MiB,
   /** Attempts kept in a record, newest last. */
   attempts: 8,
 };

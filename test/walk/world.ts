@@ -5,7 +5,7 @@ import type { AttemptResult, Attempted, Delivery, StoredBody } from '../../src/d
 import { Waiting } from '../../src/delivery/wait.js';
 import type { Ledger, Settle } from '../../src/ledger/port.js';
 import { memoryLedger } from '../../src/ledger/memory.js';
-import { LIMITS, TIMES } from '../../src/limits.js';
+import { LIMITS, TIMES, type Limits } from '../../src/limits.js';
 import type { Message } from '../../src/message.js';
 import { duplicateKey } from '../../src/policy/key.js';
 import type { Rule } from '../../src/policy/rule.js';
@@ -29,12 +29,13 @@ export class World {
   upstream: (attempted: Attempted, nth: number) => Promise<AttemptResult> = async (attempted, nth) => accepted(attempted.message.reference, nth);
   readonly walk: Walk;
 
-  constructor() {
+  constructor(limits: Partial<Limits> = {}) {
+    const bounds = { ...LIMITS, ...limits };
     this.ledger = memoryLedger({ clock: this.clock });
     const world = this;
     this.walk = {
       node: 'test', owner: { node: 'test', pid: 1, started: '1', boot: '', pidNamespace: '' },
-      clock: this.clock, events: this.events, limits: LIMITS,
+      clock: this.clock, events: this.events, limits: bounds,
       get ledger() { return world.ledger; },
       spool: { open: memorySink },
       journal: { append: async (entry) => void this.journaled.push(entry) },
