@@ -1,0 +1,108 @@
+import { As4OnceError } from '../errors.js';
+import { header } from '../exchange.js';
+import type { HeaderList } from '../exchange.js';
+import type { Limits } from '../limits.js';
+import type { Facts, Fingerprint, Message } from '../message.js';
+import type { AnswerIn, Early, EarlyMessage, Protocol, Read, Reading } from '../protocol.js';
+import { GunzipFeed, isGzipCoded } from './content-coding.js';
+import { earlyFingerprint, fingerprint } from './fingerprint.js';
+import { packageReader } from './package.js';
+import type { PackageReader } from './package.js';
+import type { Envelope, UserMessage } from './units.js';
+import { epochOf } from './xs-date-time.js';
+
+/** AS4 over HTTP (ebMS 3.0 Core, AS4 1.0): reads the root part, and the others only as far as the fingerprint needs. */
+export const as4Protocol: Protocol = {
+  name: 'as4',
+  /** Throws MEDIA_TYPE, CONTENT_CODING or MIME_BROKEN for what the head alone rules out. */
+  open: (head, limits) => new As4Reading(head.headers, limits),
+};
+
+class As4Reading implements Reading {
+  readonly #package: PackageReader;
+  readonly #gunzip: GunzipFeed | undefined;
+  early: Early | undefined;
+  #fingerprint: Fingerprint | undefined;
+
+  constructor(headers: HeaderList, limits: Limits) {
+    this.#package = packageReader(soleContentType(headers), limits, (envelope) => this.#read(envelope));
+    this.#gunzip = isGzipCoded(header(headers, 'content-encoding'))
+      ? new GunzipFeed((bytes) => this.#package.push(bytes), limits.maxBody) : undefined;
+  }
+
+  push(chunk: Uint8Array): void | Promise<void> {
+    if (this.#gunzip !== undefined) return this.#gunzip.push(chunk);
+    this.#package.push(chunk);
+  }
+
+  async end(): Promise<Read> {
+    await this.#gunzip?.end();
+    this.#package.end();
+    const envelope = this.#package.envelope;
+    if (envelope === undefined) throw new As4OnceError('MIME_BROKEN', 'no root part');
+    if (this.early === undefined) this.#read(envelope);
+    if (envelope.userMessage === undefined) return { kind: 'pass' };
+    const whole = this.#fingerprint ?? fingerprint(envelope, this.#package.parts);
+    return { kind: 'message', message: { ...messageOf(envelope, envelope.userMessage), fingerprint: whole }, bundled: envelope.signals.length > 0 };
+  }
+
+  get answerIn(): AnswerIn {
+    const messageId = this.#package.envelope?.userMessage?.messageId;
+    const soap = this.#package.soap;
+    return { protocol: 'as4', ...(soap === undefined ? {} : { soap }), ...(messageId === undefined ? {} : { messageId }) };
+  }
+
+  /** Takes what the envelope says; true where the fingerprint needs the parts behind it. */
+  #read(envelope: Envelope): boolean {
+    if (envelope.messaging === undefined) throw new As4OnceError('HEADER_INVALID', 'eb:Messaging missing');
+    if (envelope.userMessage === undefined) {
+      this.early = { kind: 'pass' };
+      return false;
+    }
+    this.#fingerprint = earlyFingerprint(envelope);
+    const message: EarlyMessage = { ...messageOf(envelope, envelope.userMessage), fingerprint: this.#fingerprint };
+    this.early = { kind: 'message', message, bundled: envelope.signals.length > 0 };
+    return this.#fingerprint === undefined;
+  }
+}
+
+/** Two Content-Type fields could be read either way. */
+function soleContentType(headers: HeaderList): string | undefined {
+  const values = new Set(headers.filter(([name]) => name.toLowerCase() === 'content-type').map(([, value]) => value.trim()));
+  if (values.size > 1) throw new As4OnceError('MEDIA_TYPE', 'two Content-Type fields');
+  return [...values][0];
+}
+
+/** The message without its fingerprint. */
+export function messageOf(envelope: Envelope, user: UserMessage): Omit<Message, 'fingerprint'> {
+  return { protocol: 'as4', reference: user.messageId, facts: factsOf(user), signed: isHeaderSigned(envelope) };
+}
+
+/** Longest fact, characters: facts are stored with the record and are the sender's to choose. */
+const MAX_FACT = 1_024;
+
+function factsOf(user: UserMessage): Facts {
+  const property = (name: string): string | undefined => user.messageProperties.find((p) => p.name === name)?.value;
+  const texts = {
+    c1: property('originalSender'),
+    c4: property('finalRecipient'),
+    service: user.service.value,
+    serviceType: user.service.type,
+    action: user.action,
+    conversationId: user.conversationId,
+    agreement: user.agreement?.value,
+    mpc: user.mpc,
+  };
+  const timestamp = epochOf(user.timestamp);
+  const kept = Object.entries(texts).flatMap(([name, value]) =>
+    (value === undefined || value === '' ? [] : [[name, value.slice(0, MAX_FACT)] as const]));
+  return { from: user.from.ids, to: user.to.ids, ...Object.fromEntries(kept), ...(timestamp === undefined ? {} : { timestamp }) };
+}
+
+/** Whether a signature names eb:Messaging or an element around it. Its value is not verified here. */
+function isHeaderSigned(envelope: Envelope): boolean {
+  const around = new Set<unknown>();
+  for (let at = envelope.messaging; at !== undefined; at = at.parent) around.add(at);
+  return envelope.signatures.some((s) => s.references.some((r) =>
+    r.uri === '' || (r.uri.startsWith('#') && around.has(envelope.document.ids.get(r.uri.slice(1))))));
+}

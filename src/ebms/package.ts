@@ -1,0 +1,178 @@
+import { createHash } from 'node:crypto';
+import type { Hash } from 'node:crypto';
+import { As4OnceError } from '../errors.js';
+import type { Limits } from '../limits.js';
+import { boundaryOf, parseContentType } from '../mime/content-type.js';
+import type { MediaType } from '../mime/content-type.js';
+import type { PartHead } from '../mime/part-head.js';
+import { MimeScanner } from '../mime/scanner.js';
+import { NO_ENVELOPE, readEnvelope } from './envelope.js';
+import type { PartDigests } from './fingerprint.js';
+import type { Envelope } from './units.js';
+
+/** The root part's bytes, kept up to limits.rootPart. */
+class RootBytes {
+  readonly #limit: number;
+  #pieces: Uint8Array[] = [];
+  #length = 0;
+
+  constructor(limits: Limits) {
+    this.#limit = limits.rootPart;
+  }
+
+  push(bytes: Uint8Array): void {
+    this.#length += bytes.length;
+    if (this.#length > this.#limit) throw new As4OnceError('ROOT_TOO_LARGE', `more than ${this.#limit} bytes`);
+    this.#pieces.push(bytes.slice());
+  }
+
+  /** All bytes, and frees them here. */
+  take(): Buffer {
+    const all = Buffer.concat(this.#pieces);
+    this.#pieces = [];
+    return all;
+  }
+}
+
+/** Reads a body (its content coding undone) to its envelope: multipart/related, or the bare envelope. */
+export interface PackageReader {
+  push(bytes: Uint8Array): void;
+  /** Throws unless the package is whole. */
+  end(): void;
+  /** Undefined until the root part is complete. */
+  readonly envelope: Envelope | undefined;
+  /** Digests of the parts behind the root that are complete. */
+  readonly parts: PartDigests;
+  /** SOAP version, also of an envelope that was refused: what to answer in. */
+  readonly soap: '1.1' | '1.2' | undefined;
+}
+
+const SOAP_TYPES: readonly string[] = ['application/soap+xml', 'text/xml', 'application/xml', 'application/xop+xml'];
+
+/**
+ * The reader for a request's Content-Type. An unknown type is read as a bare envelope if it turns out to be one, as
+ * access points do. `wantsParts` is asked once the envelope is read: whether the other parts have to be hashed.
+ * Throws MEDIA_TYPE for what can be neither.
+ */
+export function packageReader(
+  contentType: string | undefined, limits: Limits, wantsParts: (envelope: Envelope) => boolean,
+): PackageReader {
+  const media = contentType === undefined ? undefined : parseContentType(contentType);
+  if (media?.type === 'multipart/related') return new MultipartReader(media, limits, wantsParts);
+  if (media?.type.startsWith('multipart/') === true) throw new As4OnceError('MEDIA_TYPE', media.type.slice(0, 80));
+  return new BareReader(media, limits);
+}
+
+class MultipartReader implements PackageReader {
+  readonly #limits: Limits;
+  readonly #wantsParts: (envelope: Envelope) => boolean;
+  readonly #scanner: MimeScanner;
+  readonly #root: RootBytes;
+  readonly #digests: Uint8Array[] = [];
+  #hash: Hash | undefined;
+  #current = 0;
+  #hashing = false;
+  envelope: Envelope | undefined;
+  soap: '1.1' | '1.2' | undefined;
+
+  constructor(media: MediaType, limits: Limits, wantsParts: (envelope: Envelope) => boolean) {
+    this.#limits = limits;
+    this.#wantsParts = wantsParts;
+    this.#root = new RootBytes(limits);
+    const start = media.parameters.get('start');
+    this.#scanner = new MimeScanner(
+      { head: (head) => this.#head(head), data: (bytes) => this.#data(bytes), end: (head) => this.#end(head) },
+      { boundary: boundaryOf(media), ...(start === undefined ? {} : { start }) },
+      limits,
+    );
+  }
+
+  get parts(): PartDigests {
+    return this.#digests;
+  }
+
+  push(bytes: Uint8Array): void {
+    this.#scanner.push(bytes);
+  }
+
+  end(): void {
+    this.#scanner.end();
+  }
+
+  #head(head: PartHead): void {
+    this.#current = head.index;
+    this.#hash = this.#hashing ? createHash('sha256') : undefined;
+  }
+
+  #data(bytes: Uint8Array): void {
+    if (this.#current === 0) this.#root.push(bytes);
+    else this.#hash?.update(bytes);
+  }
+
+  #end(head: PartHead): void {
+    if (head.index > 0) {
+      if (this.#hash !== undefined) this.#digests.push(this.#hash.digest());
+      return;
+    }
+    const root = this.#root.take();
+    this.soap = soapIn(root);
+    this.envelope = readEnvelope(root, this.#limits, charsetOf(head.contentType));
+    this.soap = this.envelope.soap;
+    this.#hashing = this.#wantsParts(this.envelope);
+  }
+}
+
+class BareReader implements PackageReader {
+  readonly parts: PartDigests = [];
+  readonly #limits: Limits;
+  readonly #charset: string | undefined;
+  readonly #known: boolean;
+  readonly #root: RootBytes;
+  #began = false;
+  envelope: Envelope | undefined;
+  soap: '1.1' | '1.2' | undefined;
+
+  constructor(media: MediaType | undefined, limits: Limits) {
+    this.#limits = limits;
+    this.#charset = media?.parameters.get('charset');
+    this.#known = media !== undefined && SOAP_TYPES.includes(media.type);
+    this.#root = new RootBytes(limits);
+  }
+
+  push(bytes: Uint8Array): void {
+    if (!this.#began && !this.#known && bytes.length > 0) this.#mustBeginLikeXml(bytes);
+    this.#root.push(bytes);
+  }
+
+  end(): void {
+    const root = this.#root.take();
+    this.soap = soapIn(root);
+    try {
+      this.envelope = readEnvelope(root, this.#limits, this.#charset);
+    } catch (error) {
+      const foreign = error instanceof As4OnceError
+        && (error.detail.startsWith(NO_ENVELOPE) || (error.code === 'XML_BROKEN' && !this.#known));
+      throw foreign ? new As4OnceError('MEDIA_TYPE', error.detail, { cause: error }) : error;
+    }
+    this.soap = this.envelope.soap;
+  }
+
+  /** A type that says nothing is only taken for a body that says `<` where XML must, so that other uploads end at once. */
+  #mustBeginLikeXml(bytes: Uint8Array): void {
+    // white space, byte order marks and the NULs of UTF-16 may come first
+    const first = bytes.find((b) => b !== 0x20 && b !== 0x09 && b !== 0x0a && b !== 0x0d && b !== 0 && b < 0xbb);
+    if (first === undefined) return;
+    if (first !== 0x3c) throw new As4OnceError('MEDIA_TYPE', 'neither multipart/related nor XML');
+    this.#began = true;
+  }
+}
+
+function charsetOf(contentType: string | undefined): string | undefined {
+  return contentType === undefined ? undefined : parseContentType(contentType)?.parameters.get('charset');
+}
+
+/** The SOAP version by the namespace that stands in the bytes, for an answer to an envelope that cannot be read. */
+function soapIn(root: Buffer): '1.1' | '1.2' | undefined {
+  if (root.includes('http://www.w3.org/2003/05/soap-envelope')) return '1.2';
+  return root.includes('http://schemas.xmlsoap.org/soap/envelope/') ? '1.1' : undefined;
+}
