@@ -3,32 +3,33 @@
  * path that fits none is a file nobody has given a place, which the test refuses.
  */
 export const LAYERS: readonly (readonly [layer: number, name: string, pattern: RegExp])[] = [
-  [0, 'words', /^(errors|limits|clock|events|exchange|message|notes|protocol)\.ts$/],
+  [0, 'words', /^(errors|limits|clock|events|exchange|message|protocol)\.ts$/],
   [1, 'pure', /^(xml|mime|ebms|edi|reference|policy|receipt|security)\//],
-  [1, 'pure', /^ledger\/(port|record|codec|schema|transition|transition\/[\w-]+)\.ts$/],
-  [1, 'pure', /^delivery\/(port|outcome|access-points|headers|duplicate-error|reply-headers|idempotency-key)\.ts$/],
-  [2, 'walk', /^(receive|walk|once)\.ts$/],
+  [1, 'pure', /^ledger\/(port|record|codec|commands|schema|transition|transition\/[\w-]+)\.ts$/],
+  [1, 'pure', /^delivery\/(port|outcome|outcome-[\w-]+|access-points|headers|target|idempotency-key)\.ts$/],
+  [2, 'walk', /^(receive|walk|notes|once)\.ts$/],
   [2, 'walk', /^delivery\/(deliver|wait|replay|refuse|claim|conclude|take-in|second-keys)\.ts$/],
   [3, 'adapters', /^ledger\/(redis|embedded)\//],
-  [3, 'adapters', /^ledger\/(memory|journal)\.ts$/],
-  [3, 'adapters', /^delivery\/(upstream|backend|spool)([\w-]*)(\.ts$|\/)/],
-  [4, 'doors', /^(http|admin|cli|config|watch)\//],
-  [5, 'root', /^(compose|index)\.ts$/],
-  [5, 'root', /^(compose|testing)\//],
+  [3, 'adapters', /^ledger\/(memory|journal|wakes)\.ts$/],
+  [3, 'adapters', /^delivery\/(upstream|call|read-reply|backend|spool)([\w-]*)(\.ts$|\/)/],
+  [4, 'doors', /^(http|admin|config|watch)\//],
+  [5, 'root', /^(compose|compose-[\w-]+|open-ledger|index)\.ts$/],
+  [5, 'root', /^testing\//],
+  [6, 'commands', /^cli\//],
 ];
 
 /** Which files may use a package: one client library per adapter, and nothing of the kind below. */
 export const PACKAGES: Readonly<Record<string, RegExp>> = {
-  saxes: /^src\/(xml|edi)\//,
+  saxes: /^src\/(xml|edi)\/|^src\/security\/attachment-digest\.ts$/,
   zod: /^src\/(config|admin)\/|^src\/ledger\/schema\.ts$|^conformance\//,
   yaml: /^src\/(config|cli)\/|^conformance\//,
   ioredis: /^src\/ledger\/redis\//,
   redis: /^src\/ledger\/redis\//,
   lmdb: /^src\/ledger\/embedded\//,
-  undici: /^src\/delivery\/(upstream|backend)/,
-  express: /^src\/(http|admin)\/|^src\/compose/,
+  undici: /^src\/delivery\/(upstream|call|backend)/,
+  express: /^src\/(http|admin)\/|^src\/cli\/serve\.ts$/,
   pino: /^src\/admin\//,
-  'prom-client': /^src\/admin\//,
+  'prom-client': /^src\/admin\/|^src\/compose\.ts$/,
   'xml-crypto': /^src\/security\/judge|^conformance\//,
   'fast-xml-parser': /^src\/security\/judge|^conformance\//,
 };
