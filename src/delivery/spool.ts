@@ -1,6 +1,6 @@
 import { constants } from 'node:fs';
 import { type FileHandle, mkdir, open, unlink } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import type { Clock } from '../clock.js';
 import { As4OnceError } from '../errors.js';
 import type { Limits } from '../limits.js';
@@ -71,6 +71,11 @@ class Shared {
     return new As4OnceError('SPOOL_FULL', detail, { cause });
   }
 
+  async closeFile(file: FileHandle): Promise<void> {
+    await file.close().catch(() => undefined);
+    this.counters.files -= 1;
+  }
+
   async openFile(): Promise<FileHandle> {
     const { directory, clock } = this.#options;
     const path = join(directory, `${clock.id()}.spool`);
@@ -78,7 +83,7 @@ class Shared {
     try {
       const file = await open(path, flags, 0o600).catch(async (error: NodeJS.ErrnoException) => {
         if (error.code !== 'ENOENT') throw error;
-        await mkdir(directory, { recursive: true, mode: 0o700 });
+        await makeFolder(directory);
         return await open(path, flags, 0o600);
       });
       try {
@@ -147,12 +152,19 @@ class BodySink implements Sink {
     const bytes = chunk.byteLength + (this.#file === undefined ? this.#inMemory : 0);
     this.#shared.takeDisk(bytes);
     this.#onDisk += bytes;
-    this.#file ??= await this.#shared.openFile();
+    if (this.#file === undefined) await this.#open();
+    if (this.#file === undefined) throw new As4OnceError('INTERNAL', 'write to a spool body that was discarded meanwhile');
     let at = this.#length - this.#inMemory;
     for (const one of this.#inMemory > 0 ? [...before, chunk] : [chunk]) at = await this.#writeAt(this.#file, one, at);
     this.#chunks = [];
     this.#shared.counters.memoryBytes -= this.#inMemory;
     this.#inMemory = 0;
+  }
+
+  async #open(): Promise<void> {
+    const file = await this.#shared.openFile();
+    if (this.#state === 'open') this.#file = file;
+    else await this.#shared.closeFile(file);
   }
 
   async #writeAt(file: FileHandle, chunk: Uint8Array, at: number): Promise<number> {
@@ -199,11 +211,23 @@ class BodySink implements Sink {
     counters.bodies -= 1;
     counters.memoryBytes -= this.#inMemory;
     this.#chunks = [];
-    if (this.#file !== undefined) {
-      await this.#file.close().catch(() => undefined);
-      counters.files -= 1;
-    }
+    if (this.#file !== undefined) await this.#shared.closeFile(this.#file);
     counters.diskBytes -= this.#onDisk;
+  }
+}
+
+/** Level by level: Node's own recursive mkdir never returns where a file system answers ENOENT below a folder that is there. */
+async function makeFolder(path: string): Promise<void> {
+  try {
+    await mkdir(path, { mode: 0o700 });
+  } catch (error) {
+    const code = codeOf(error);
+    if (code === 'EEXIST') return;
+    if (code !== 'ENOENT' || dirname(path) === path) throw error;
+    await makeFolder(dirname(path));
+    await mkdir(path, { mode: 0o700 }).catch((again: unknown) => {
+      if (codeOf(again) !== 'EEXIST') throw again;
+    });
   }
 }
 
