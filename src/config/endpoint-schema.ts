@@ -17,7 +17,7 @@ export const backendSchema = section({
   if ((backend.directory === undefined) === (backend.http === undefined)) {
     context.addIssue({ code: 'custom', message: 'needs exactly one of directory, http' });
   }
-});
+}).meta({ id: 'backend' });
 
 export const endpointSchema = section({
   profile: z.enum(['peppol', 'edelivery', 'custom']).describe('Which rules a message must keep: OpenPeppol AS4 2.0, eDelivery AS4 1.15, or those given here.'),

@@ -21,7 +21,7 @@ export const upstreamSchema = section({
 });
 
 export const upstream = z.union([httpUrl, upstreamSchema], { error: 'must be a URL or a mapping with url' })
-  .transform((value) => (typeof value === 'string' ? { url: value } : value));
+  .transform((value) => (typeof value === 'string' ? { url: value } : value)).meta({ id: 'upstream' });
 
 /** Where protocol `reference` finds a value in a request: exactly one way. */
 export const extraction = section({
@@ -40,7 +40,7 @@ export const PROTOCOLS = ['as4', 'edifact', 'x12', 'sbdh', 'reference'] as const
 
 export const routeSchema = section({
   name: text.optional().describe('Name for logs and metrics. Default: the path.'),
-  path: text.regex(/^\/[^?#\s]*$/, { error: 'must begin with / and hold no query' }).describe('Requests whose path begins with it take this route; the longest wins.'),
+  path: text.regex(/^\/[^?#\s]*$/, { error: 'must begin with / and hold no query' }).describe('Requests for this path and what lies below it take this route; the longest wins.'),
   protocol: z.enum(PROTOCOLS).optional().describe('What arrives there. Default as4.'),
   upstream: upstream.optional().describe('Where messages are delivered: a URL, or a mapping with url.'),
   accessPoint: accessPoint.optional().describe('What stands behind this route, where it differs from the file\'s accessPoint.'),

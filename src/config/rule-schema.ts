@@ -11,7 +11,7 @@ const GRANULARITIES = BASES.flatMap((base) =>
 const granularity = z.enum(GRANULARITIES as [Granularity, ...Granularity[]]).meta({ id: 'granularity' });
 const status = z.union([z.string(), z.number()]).transform(String)
   .pipe(z.string().regex(/^[1-5](\d\d|xx)$/i, { error: 'must be a status such as 200 or 2xx' }))
-  .meta({ as: { anyOf: [{ type: 'string', pattern: '^[1-5](\\d\\d|xx)$' }, { type: 'integer', minimum: 100, maximum: 599 }] } });
+  .meta({ id: 'status', as: { anyOf: [{ type: 'string', pattern: '^[1-5](\\d\\d|xx)$' }, { type: 'integer', minimum: 100, maximum: 599 }] } });
 
 /** Everything that `defaults`, a route or a partner may say. What is left out stays as the next wider level says. */
 export const ruleFields = {
@@ -55,7 +55,7 @@ export const ruleFields = {
   keepHeader: duration.optional().describe('How long the original SOAP part is kept for evidence. Default 0: not at all.'),
 };
 
-export const ruleSchema = section(ruleFields);
+export const ruleSchema = section(ruleFields).meta({ id: 'rule' });
 
 const CRITERION_TEXTS: Readonly<Record<Criterion, string>> = {
   from: 'From PartyId, UNB sender or ISA06.',
@@ -83,14 +83,14 @@ export const matchSchema = section({
   mpc: criterion('mpc'),
 }).refine((match) => CRITERIA.some((name) => match[name] !== undefined), {
   error: `needs at least one of ${CRITERIA.join(', ')}`,
-});
+}).meta({ id: 'match' });
 
 export const partnerSchema = section({
   name: text.optional().describe('Name for logs and metrics. Default: the value it is matched on.'),
   match: matchSchema.describe('All criteria given must fit; the rule with most criteria wins.'),
   ...ruleFields,
   security: securitySchema.optional().describe('What of the security differs for this partner.'),
-});
+}).meta({ id: 'partner' });
 
 export type RuleInput = z.output<typeof ruleSchema>;
 export type PartnerInput = z.output<typeof partnerSchema>;

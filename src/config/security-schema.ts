@@ -12,7 +12,7 @@ export const securitySchema = section({
     .describe('Outdated algorithms that are accepted all the same: SHA-1 digests and signatures, RSA 1.5 key transport.'),
   encryption: z.enum(['required', 'optional']).optional().describe('Role endpoint: whether payloads must be encrypted.'),
   clockSkew: duration.optional().describe('How far a certificate\'s validity may be off. Default 0.'),
-});
+}).meta({ id: 'security' });
 
 /** Certificate and key of a TLS listener. The files are re-read when they change. */
 export const tlsSchema = section({
@@ -22,7 +22,7 @@ export const tlsSchema = section({
   clientCa: oneOrMore(path).optional().describe('PEM files: authorities of client certificates.'),
   clientAuth: z.enum(['none', 'request', 'require']).optional().describe('Whether clients must show a certificate. Default none.'),
   minVersion: z.enum(['TLSv1.2', 'TLSv1.3']).optional().describe('Default TLSv1.2.'),
-});
+}).meta({ id: 'tls' });
 
 /** How we reach a server over TLS. */
 export const tlsClientSchema = section({
@@ -31,7 +31,7 @@ export const tlsClientSchema = section({
   key: path.optional().describe('PEM file: its private key.'),
   ...secretField('passphrase', 'Passphrase of the private key.'),
   serverName: text.optional().describe('Name expected in the server\'s certificate, where it is not the host\'s.'),
-});
+}).meta({ id: 'tlsClient' });
 
 /** One key of our own; several may overlap while a certificate is replaced. */
 export const keySchema = section({
@@ -39,7 +39,7 @@ export const keySchema = section({
   key: path.describe('PEM file: private key.'),
   ...secretField('passphrase', 'Passphrase of the private key.'),
   use: z.array(z.enum(['sign', 'decrypt'])).min(1).optional().describe('Default: both.'),
-});
+}).meta({ id: 'key' });
 
 export type SecurityInput = z.output<typeof securitySchema>;
 export type TlsInput = z.output<typeof tlsSchema>;

@@ -29,7 +29,7 @@ function read<T>(parse: (text: string) => T) {
   };
 }
 
-const fromEnvironment = { type: 'string', pattern: '\\$\\{[A-Za-z_][A-Za-z0-9_]*\\}' } as const;
+const fromEnvironment = { type: 'string', pattern: '\\$\\{.+\\}' } as const;
 const unit = (id: string, as: object) => ({ id, as });
 
 const durationText = z.union([z.string(), z.literal(0)], { error: `must be a duration such as ${DURATION_FORMS}` });
@@ -72,7 +72,7 @@ export function count(least: number, most: number) {
 
 export const onOff = z.union([z.boolean(), z.enum(['true', 'false'])], { error: 'must be true or false' })
   .transform((value) => value === true || value === 'true')
-  .meta({ as: { anyOf: [{ type: 'boolean' }, fromEnvironment] } });
+  .meta(unit('onOff', { anyOf: [{ type: 'boolean' }, fromEnvironment] }));
 
 /** Text that is not empty. Numbers of an object that was handed in are refused: `0088` would have lost its zeros. */
 export const text = z.string({ error: 'must be text (put it in quotes)' }).min(1, { error: 'must not be empty' });

@@ -1,0 +1,124 @@
+import type { Config, RouteConfig, WatchConfig } from '../config/config.js';
+import type { Projection } from '../config/projection.js';
+import { redact } from '../config/redact.js';
+import { accessPoint } from '../delivery/access-points.js';
+import { formatDuration } from '../policy/duration.js';
+import { CRITERIA } from '../policy/match.js';
+import { compileRules, type PartnerRule, type RuleChanges, type RuleValues } from '../policy/select.js';
+import { formatSize } from '../policy/size.js';
+
+/** Beyond this many partners a person no longer reads; --json shows all. */
+const SHOWN = 50;
+
+/** Columns. */
+const WIDTH = 100;
+
+const DURATIONS: ReadonlySet<string> = new Set(['window', 'late', 'wait', 'keepHeader']);
+
+/** What is in force, for people. Nothing in it is secret. */
+export function describeConfig(config: Config, file: string, colour: boolean): string {
+  const bold = (text: string): string => (colour ? `\u001b[1m${text}\u001b[22m` : text);
+  const safe = redact(config) as Config;
+  const { listen, admin } = safe;
+  const lines = [
+    `${bold(file)} is in order.`,
+    '',
+    `role      ${safe.role}`,
+    ...(listen === undefined ? [] : [`listen    ${listen.host}:${listen.port}${safe.tls === undefined ? '' : ' (TLS)'}`]),
+    `admin     ${admin === undefined ? 'none: no health and no metrics (admin: { listen: 127.0.0.1:9080 })' : `${admin.listen.host}:${admin.listen.port}`}`,
+    `ledger    ${ledgerText(safe)}`,
+    `journal   ${safe.journal}`,
+    `spool     ${safe.spool}`,
+  ];
+  for (const route of safe.routes) lines.push('', bold(`route ${route.path}`), ...routeLines(route), ...ruleLines(route));
+  for (const folder of safe.watch) lines.push('', bold(`watch ${folder.folders.in}`), `  ${folder.protocol}, to ${folder.folders.out}`, ...ruleLines(folder));
+  return `${lines.join('\n')}\n`;
+}
+
+export function describeProjection({ ledger }: Config, { records, bytesPerRecord, bytes }: Projection): string {
+  return `At that rate the ledger (${ledger.kind}) will hold about ${records.toLocaleString('en')} records of `
+    + `${formatSize(bytesPerRecord)}: ${formatSize(bytes)}${ledger.kind === 'redis' ? ' of memory' : ''}.\n`;
+}
+
+function ledgerText({ ledger }: Config): string {
+  const strict = ledger.strict ? ', strict' : '';
+  if (ledger.kind === 'embedded') return `embedded, ${ledger.embedded}${strict}`;
+  if (ledger.kind === 'memory') return `memory${strict}`;
+  const { url, sentinel, cluster, client = 'ioredis' } = ledger.redis;
+  const where = url ?? (sentinel === undefined ? `cluster ${cluster?.nodes.join(', ')}` : `${sentinel.name} by ${sentinel.nodes.join(', ')}`);
+  return `redis, ${where}, ${client}${strict}`;
+}
+
+function routeLines(route: RouteConfig): readonly string[] {
+  const lines = [`  ${route.protocol}, scope ${route.scope}, to ${route.upstream?.url ?? backendText(route)}`];
+  if (route.accessPoint === undefined || route.upstream === undefined) return lines;
+  const { remembers, persistent, notReached } = route.upstream;
+  const point = accessPoint(route.accessPoint, {
+    ...(remembers === undefined ? {} : { remembersMs: remembers }),
+    ...(persistent === undefined ? {} : { persistent }),
+    ...(notReached === undefined ? {} : { notReached }),
+  });
+  const memory = point.remembersMs === 0
+    ? 'recognises no second copy itself'
+    : `recognises a second copy itself for ${formatDuration(point.remembersMs)}${point.persistent ? ', after its restart too' : ', until its restart'}`;
+  const errors = point.duplicateErrors.map(({ code, says }) => (says === undefined ? code : `${code} "${says}"`)).join(', ');
+  return [...lines, `  access point ${point.name}: ${memory}; not reached: ${point.notReached.join(', ')}; calls a copy ${errors}`];
+}
+
+function backendText({ backend }: RouteConfig): string {
+  if (backend?.directory !== undefined) return backend.directory;
+  return backend?.http === undefined ? 'the application\'s handler' : backend.http.url;
+}
+
+/** The defaults in full, as far as the protocol uses them, and of each partner what differs. */
+function ruleLines(route: RouteConfig | WatchConfig): readonly string[] {
+  const { defaults } = compileRules(route.rules);
+  const { name: _, ...values } = defaults;
+  const { partners } = route.rules;
+  const lines = [
+    ...wrapped('  defaults: ', valueTexts(values, route)),
+    ...partners.slice(0, SHOWN).flatMap((partner) => partnerLines(partner, route)),
+  ];
+  if (partners.length > SHOWN) lines.push(`  … and ${(partners.length - SHOWN).toLocaleString('en')} partners more (--json shows all)`);
+  return lines;
+}
+
+function partnerLines({ name, match, rule }: PartnerRule, route: RouteConfig | WatchConfig): readonly string[] {
+  const criteria = CRITERIA.flatMap((criterion) => {
+    const values = match[criterion];
+    if (values === undefined) return [];
+    return [`${criterion} ${values.length > 3 ? `${values.slice(0, 3).join(', ')}, … (${values.length})` : values.join(', ')}`];
+  });
+  const changes = valueTexts(rule, route);
+  return wrapped(`  ${name} (${criteria.join('; ')}): `, changes.length === 0 ? ['as the defaults'] : changes);
+}
+
+/** Fields that only some protocols use; the others would only be noise. */
+const ONLY: Readonly<Partial<Record<keyof RuleValues, readonly string[]>>> = {
+  bundle: ['as4'], unsigned: ['as4'], replyPattern: ['as4'], resend: ['as4'], sbdh: ['as4'], verify: ['as4'],
+  accept: ['reference'], inFlight: ['reference'],
+};
+
+function valueTexts(values: RuleValues | RuleChanges, { protocol }: RouteConfig | WatchConfig): readonly string[] {
+  return Object.entries(values)
+    .filter(([, value]) => value !== undefined && !(Array.isArray(value) && value.length === 0))
+    .filter(([name]) => ONLY[name as keyof RuleValues]?.includes(protocol) !== false)
+    .map(([name, value]) => `${name} ${valueText(name, value)}`);
+}
+
+function valueText(name: string, value: unknown): string {
+  if (typeof value === 'number' && DURATIONS.has(name)) return formatDuration(value);
+  return Array.isArray(value) ? value.join(' ') : String(value);
+}
+
+/** Comma separated, broken before the column at which a terminal would break it. */
+function wrapped(head: string, texts: readonly string[]): readonly string[] {
+  const lines = [head];
+  for (const [i, text] of texts.entries()) {
+    const item = i === texts.length - 1 ? text : `${text}, `;
+    const line = lines.at(-1) ?? '';
+    if (line.length + item.trimEnd().length > WIDTH && line.trim() !== '') lines.push(`    ${item}`);
+    else lines[lines.length - 1] = line + item;
+  }
+  return lines.map((line) => line.trimEnd());
+}

@@ -1,0 +1,83 @@
+import { parseArgs } from 'node:util';
+import type { Config } from '../config/config.js';
+import { inspectConfig, problemText } from '../config/load.js';
+import type { Problem } from '../config/problem.js';
+import { parseRate, project, type Projection } from '../config/projection.js';
+import { configDigest, redact } from '../config/redact.js';
+import { As4OnceError } from '../errors.js';
+import { compileRules } from '../policy/select.js';
+import { describeConfig, describeProjection } from './check-text.js';
+import { EXIT, type Io } from './io.js';
+
+const HELP = `as4-once check --config FILE [--rate N/day] [--strict] [--json]
+
+Validates a configuration and prints what is in force: routes, the rule of each partner, the access point's preset,
+and what will surprise (warnings).
+
+  --config FILE  the configuration (YAML or JSON)
+  --rate N/day   print the size that the ledger will have (also N/h, N/min, N/s)
+  --strict       a warning fails too
+  --json         one JSON object on standard output
+
+Exit codes: 0 in order · 1 warnings, with --strict · 2 the file is wrong
+`;
+
+/** `as4-once check`: prints effective rules and warnings; 0 in order, 1 warnings with --strict, 2 invalid. */
+export async function check(args: readonly string[], io: Io): Promise<number> {
+  const { values } = parseArgs({
+    args: [...args],
+    options: {
+      config: { type: 'string', short: 'c' },
+      rate: { type: 'string' },
+      strict: { type: 'boolean', default: false },
+      json: { type: 'boolean', default: false },
+      help: { type: 'boolean', short: 'h', default: false },
+    },
+  });
+  if (values.help) {
+    io.out(HELP);
+    return EXIT.ok;
+  }
+  if (values.config === undefined) throw new As4OnceError('USAGE', 'check needs --config FILE');
+  const rate = values.rate === undefined ? undefined : parseRate(values.rate);
+  if (values.rate !== undefined && rate === undefined) {
+    throw new As4OnceError('USAGE', `--rate ${values.rate} is not a rate; write it as 100000/day`);
+  }
+  try {
+    const { config, warnings } = inspectConfig(values.config, { env: io.env });
+    const projection = rate === undefined ? undefined : project(config, rate);
+    if (values.json) io.out(json(values.config, config, warnings, projection));
+    else print(io, values.config, config, warnings, projection);
+    return values.strict && warnings.length > 0 ? EXIT.no : EXIT.ok;
+  } catch (error) {
+    if (!(error instanceof As4OnceError) || error.code !== 'CONFIG_INVALID') throw error;
+    if (values.json) io.out(`${JSON.stringify({ file: values.config, ok: false, problems: error.detail.split('\n') }, null, 2)}\n`);
+    else io.err(`${error.detail}\n`);
+    return EXIT.usage;
+  }
+}
+
+function print(io: Io, file: string, config: Config, warnings: readonly Problem[], projection: Projection | undefined): void {
+  const colour = io.tty && io.env['NO_COLOR'] === undefined;
+  io.out(describeConfig(config, file, colour));
+  if (projection !== undefined) io.out(`\n${describeProjection(config, projection)}`);
+  if (warnings.length === 0) io.out('\nNo warnings.\n');
+  else io.out(`\nWarnings:\n${warnings.map((w) => `  ${w.code} ${problemText(w, file)}\n`).join('')}`);
+}
+
+function json(file: string, config: Config, warnings: readonly Problem[], projection: Projection | undefined): string {
+  const effective = [...config.routes, ...config.watch].map((route) => {
+    const { defaults, partners } = compileRules(route.rules);
+    return { name: route.name, protocol: route.protocol, rules: [defaults, ...partners] };
+  });
+  const shown = {
+    file,
+    ok: true,
+    digest: configDigest(config),
+    effective,
+    warnings: warnings.map(({ code, at, text, position }) => ({ code, at, text, ...position })),
+    config: redact(config),
+    ...(projection === undefined ? {} : { projection }),
+  };
+  return `${JSON.stringify(shown, null, 2)}\n`;
+}

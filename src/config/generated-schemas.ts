@@ -1,0 +1,40 @@
+import { z } from 'zod';
+import { ledgerRecordSchema } from '../ledger/schema.js';
+import { configSchema } from './schema.js';
+
+/**
+ * The JSON Schema of the configuration file as it is written (draft 2020-12), for editors: what each field means, its
+ * values and its default. Stricter checks (durations that contradict each other, partners that tie) are the loader's.
+ */
+function configJsonSchema(): object {
+  const schema = z.toJSONSchema(configSchema, {
+    target: 'draft-2020-12',
+    io: 'input',
+    unrepresentable: 'any',
+    override: ({ jsonSchema }) => {
+      const { as } = jsonSchema as { as?: object };
+      delete jsonSchema['secret'];
+      if (as === undefined) return;
+      const kept = { description: jsonSchema.description, id: jsonSchema.id };
+      for (const key of Object.keys(jsonSchema)) delete jsonSchema[key as keyof typeof jsonSchema];
+      Object.assign(jsonSchema, as);
+      for (const [key, value] of Object.entries(kept)) {
+        if (value !== undefined && !(key in jsonSchema)) Object.assign(jsonSchema, { [key]: value });
+      }
+    },
+  });
+  return { ...schema, title: 'as4-once configuration' };
+}
+
+/** Every file of schemas/ that is generated from the code: its name and its text. */
+export function generatedSchemas(): ReadonlyMap<string, string> {
+  const record = { ...z.toJSONSchema(ledgerRecordSchema, { target: 'draft-2020-12', io: 'output' }), title: 'as4-once ledger record' };
+  return new Map([
+    ['config.schema.json', text(configJsonSchema())],
+    ['ledger-record.schema.json', text(record)],
+  ]);
+}
+
+function text(schema: object): string {
+  return `${JSON.stringify(schema, null, 2)}\n`;
+}
