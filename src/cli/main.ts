@@ -16,6 +16,10 @@ interface Entry {
 const COMMANDS: Readonly<Record<string, Entry>> = {
   serve: { summary: 'run the front or the endpoint of a configuration', load: async () => (await import('./serve.js')).serve },
   check: { summary: 'validate a configuration, print effective rules and warnings', load: async () => (await import('./check.js')).check },
+  show: { summary: 'what the ledger knows of a message', load: async () => (await import('./show.js')).show },
+  list: { summary: 'messages that are held, uncertain or in flight', load: async () => (await import('./list.js')).list },
+  settle: { summary: 'record the Receipt of a held or uncertain message', load: async () => (await import('./settle.js')).settle },
+  release: { summary: 'let the next copy of a held message be delivered', load: async () => (await import('./release.js')).release },
   read: { summary: 'show what the walk sees in a stored message', load: async () => (await import('./read.js')).read },
 };
 

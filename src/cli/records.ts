@@ -1,0 +1,79 @@
+import { userInfo, hostname } from 'node:os';
+import type { Config } from '../config/config.js';
+import { loadConfig } from '../config/load.js';
+import { As4OnceError } from '../errors.js';
+import type { Ledger } from '../ledger/port.js';
+import type { Decision, LedgerRecord } from '../ledger/record.js';
+import { openLedger } from '../open-ledger.js';
+import { referencePrefix } from '../policy/key.js';
+import type { Io } from './io.js';
+
+/** Options that every command on records takes. */
+export const RECORD_OPTIONS = {
+  config: { type: 'string' },
+  key: { type: 'string' },
+  from: { type: 'string' },
+  json: { type: 'boolean' },
+  help: { type: 'boolean' },
+} as const;
+
+/** The configuration named by --config or AS4_ONCE_CONFIG. */
+export function configured(file: string | undefined, io: Io): Config {
+  const named = file ?? io.env['AS4_ONCE_CONFIG'];
+  if (named === undefined) throw new As4OnceError('USAGE', 'name the configuration with --config FILE or AS4_ONCE_CONFIG');
+  return loadConfig(named, { env: io.env });
+}
+
+/** Opens the configuration's ledger for one command, beside the servers that use it, and closes it again. */
+export async function withLedger<T>(config: Config, work: (ledger: Ledger) => Promise<T>): Promise<T> {
+  const ledger = await openLedger(config, undefined, true);
+  try {
+    return await work(ledger);
+  } finally {
+    await ledger.close();
+  }
+}
+
+/** All records of an id, in whatever scope or protocol of the configuration; or the one of a key from the log. */
+export async function findRecords(
+  config: Config, ledger: Ledger, which: { readonly id?: string | undefined; readonly key?: string | undefined; readonly from?: string | undefined },
+): Promise<readonly LedgerRecord[]> {
+  if (which.key !== undefined) {
+    const found = await ledger.find(which.key);
+    return found === undefined ? [] : [found.record];
+  }
+  if (which.id === undefined) throw new As4OnceError('USAGE', 'name a message id, or --key K from the log');
+  const places = new Set([...config.routes, ...config.watch].map(({ protocol, scope }) => JSON.stringify([protocol, scope])));
+  const records = new Map<string, LedgerRecord>();
+  for (const place of places) {
+    const [protocol, scope] = JSON.parse(place) as [LedgerRecord['protocol'], string];
+    for await (const record of ledger.findReference(referencePrefix(protocol, scope, which.id))) records.set(record.key, record);
+  }
+  const { from } = which;
+  return [...records.values()].filter((record) => from === undefined || record.facts.from.some((party) => party.value === from));
+}
+
+/** Exactly one record, or a clear word why not. */
+export function theOne(records: readonly LedgerRecord[], id: string | undefined): LedgerRecord {
+  const [first] = records;
+  if (first === undefined) throw new As4OnceError('NOT_FOUND', id === undefined ? 'no record of this key' : `no record of ${JSON.stringify(id)}`);
+  if (records.length > 1) {
+    const senders = records.map((record) => `--key ${record.key} (from ${record.facts.from.map((p) => p.value).join(',')})`);
+    throw new As4OnceError('USAGE', `${records.length} records of this id; choose one: ${senders.join('; ')}`);
+  }
+  return first;
+}
+
+/** Who decides, when and why: written into the record. */
+export function decision(what: Decision['what'], reason: string | undefined, now: number): Decision {
+  if (reason === undefined || reason.trim() === '') throw new As4OnceError('USAGE', 'a reason is needed: --reason TEXT');
+  return { what, who: `${userName()}@${hostname()}`, when: now, reason };
+}
+
+function userName(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    return 'unknown'; // a container without a passwd entry
+  }
+}

@@ -1,0 +1,32 @@
+import { parseArgs } from 'node:util';
+import { As4OnceError } from '../errors.js';
+import { EXIT, type Io } from './io.js';
+import { RECORD_OPTIONS, configured, findRecords, withLedger } from './records.js';
+import { recordJson, recordText } from './show-record.js';
+
+const HELP = `as4-once show: what the ledger knows of a message
+
+Usage: as4-once show ID [--from P] [--config FILE] [--json]
+       as4-once show --key K [--config FILE] [--json]
+
+ID is the eb:MessageId (UNB 0020, ISA13, …), compared exactly; the key stands in the log line. --config may be left out
+where AS4_ONCE_CONFIG names the file. Works while servers run.
+
+Exit codes: 0 found · 1 no record · 2 wrong command line or configuration · 75 the ledger cannot be reached
+
+Example: as4-once show 5c40387e-ee08@example.org --config front.yaml
+`;
+
+export async function show(args: readonly string[], io: Io): Promise<number> {
+  const { values, positionals } = parseArgs({ args: [...args], allowPositionals: true, options: RECORD_OPTIONS });
+  if (values.help === true) {
+    io.out(HELP);
+    return EXIT.ok;
+  }
+  const config = configured(values.config, io);
+  const [id] = positionals;
+  const records = await withLedger(config, (ledger) => findRecords(config, ledger, { id, key: values.key, from: values.from }));
+  if (records.length === 0) throw new As4OnceError('NOT_FOUND', `no record of ${JSON.stringify(id ?? values.key)}`);
+  io.out(values.json === true ? `${JSON.stringify(records.map(recordJson), undefined, 2)}\n` : records.map(recordText).join('\n'));
+  return EXIT.ok;
+}
