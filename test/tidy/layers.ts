@@ -10,7 +10,7 @@ export const LAYERS: readonly (readonly [layer: number, name: string, pattern: R
   [2, 'walk', /^(receive|walk|notes|once)\.ts$/],
   [2, 'walk', /^delivery\/(deliver|wait|replay|refuse|claim|conclude|take-in|second-keys)\.ts$/],
   [3, 'adapters', /^ledger\/(redis|embedded)\//],
-  [3, 'adapters', /^ledger\/(memory|journal|wakes)\.ts$/],
+  [3, 'adapters', /^ledger\/(memory|journal|owner|wakes)\.ts$/],
   [3, 'adapters', /^delivery\/(upstream|call|read-reply|backend|spool)([\w-]*)(\.ts$|\/)/],
   [4, 'doors', /^(http|admin|config|watch)\//],
   [5, 'root', /^(compose|compose-[\w-]+|open-ledger|index)\.ts$/],
@@ -21,7 +21,7 @@ export const LAYERS: readonly (readonly [layer: number, name: string, pattern: R
 /** Which files may use a package: one client library per adapter, and nothing of the kind below. */
 export const PACKAGES: Readonly<Record<string, RegExp>> = {
   saxes: /^src\/(xml|edi)\/|^src\/security\/attachment-digest\.ts$/,
-  zod: /^src\/(config|admin)\/|^src\/ledger\/schema\.ts$|^conformance\//,
+  zod: /^src\/(config|admin)\/|^src\/index\.ts$|^src\/ledger\/schema\.ts$|^conformance\//,
   yaml: /^src\/(config|cli)\/|^conformance\//,
   ioredis: /^src\/ledger\/redis\//,
   redis: /^src\/ledger\/redis\//,
