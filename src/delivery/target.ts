@@ -1,5 +1,7 @@
-/** Dot segments, also percent-encoded, and backslashes, which some servers take for slashes. */
-const CLIMBS = /(?:^|[/\\])(?:\.|%2e){1,2}(?=[/\\?#]|$)|\\/i;
+/** Slashes as some server may read them: backslashes and encoded ones too. */
+const SLASH = /[/\\]|%2f|%5c/i;
+/** Dot segments, encoded ones and those with a path parameter (`/..;x/`, which servlet containers take for `/../`). */
+const CLIMBS = /(?:^|[/\\]|%2f|%5c)(?:\.|%2e){1,2}(?=[/\\;]|%2f|%5c|$)|\\/i;
 
 /**
  * Path and query to ask the upstream for: the target below our mount point, appended to the path of the upstream's URL.
@@ -9,7 +11,7 @@ const CLIMBS = /(?:^|[/\\])(?:\.|%2e){1,2}(?=[/\\?#]|$)|\\/i;
 export function targetBelow(upstream: URL, target: string): string {
   const { path, query } = split(target);
   const base = upstream.pathname.replace(/\/+$/, '');
-  const joined = path === '' || path === '/' ? upstream.pathname : `${base}${path}`;
+  const joined = path === '/' ? upstream.pathname : `${base}${path}`;
   const terms = [upstream.search, query].map((part) => part.slice(1)).filter((part) => part !== '');
   return terms.length === 0 ? joined : `${joined}?${terms.join('&')}`;
 }
@@ -20,11 +22,21 @@ function split(target: string): { path: string; query: string } {
   const at = bare.indexOf('?');
   const path = at < 0 ? bare : bare.slice(0, at);
   const query = at < 0 ? '' : bare.slice(at);
-  return { path: CLIMBS.test(path) ? new URL(path.replace(/^\/+/, '/'), 'http://upstream').pathname : path, query };
+  return { path: CLIMBS.test(path) ? resolved(path) : path, query };
+}
+
+function resolved(path: string): string {
+  const kept: string[] = [];
+  for (const segment of path.split(SLASH).slice(1)) {
+    const name = (segment.split(';', 1)[0] ?? '').replace(/%2e/gi, '.');
+    if (name === '..') kept.pop();
+    else if (name !== '.') kept.push(segment);
+  }
+  return `/${kept.join('/')}`;
 }
 
 function originForm(target: string): string {
   if (!URL.canParse(target)) return '/';
   const { pathname, search } = new URL(target);
-  return `${pathname}${search}`;
+  return pathname.startsWith('/') ? `${pathname}${search}` : '/';
 }
