@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { NS, PEPPOL } from './as4/names.js';
+import { PEPPOL } from './as4/names.js';
 import { defaultRole, freshMessageId } from './as4/user-message.js';
 import type { Payload, Property, UserMessage } from './as4/user-message.js';
 import { businessDocument } from './payload.js';
@@ -63,7 +63,8 @@ export function messageUnder(agreement: Agreement, payloads: readonly Payload[],
     to: { role: defaultRole('to'), ...agreement.to },
     ...(agreement.agreement === undefined ? {} : { agreement: agreement.agreement }),
     service: agreement.service,
-    ...(agreement.serviceType === undefined ? {} : { serviceType: agreement.serviceType }),
+    // the type of the agreed service does not belong to another one
+    ...(agreement.serviceType === undefined || given.service !== undefined ? {} : { serviceType: agreement.serviceType }),
     action: agreement.action,
     conversationId: `conversation-${randomUUID()}`,
     properties: agreement.properties,
@@ -80,9 +81,4 @@ export function payloadFor(profile: ProfileName, agreement: Agreement, token: st
     compress: agreement.compress,
     contentId: `payload-${randomUUID()}@as4-once-conformance.test`,
   };
-}
-
-/** Whether a service names the ebMS test service. */
-export function isPing(service: string): boolean {
-  return service === `${NS.eb}service`;
 }

@@ -25,6 +25,10 @@ export interface RequestPlan {
   readonly tamper?: (envelope: string) => string;
   /** Changes the attachments after signing. */
   readonly tamperParts?: (parts: readonly SignedPart[]) => readonly SignedPart[];
+  /** False leaves the attachments out of the signature. */
+  readonly signParts?: boolean;
+  /** What is done to content that shall be compressed; gzip unless said otherwise. */
+  readonly compressor?: (content: Buffer) => Buffer;
   /** Digests are taken of these bytes instead of the compressed ones: the order compress, sign turned round. */
   readonly order?: 'compress-sign-encrypt' | 'sign-compress' | 'encrypt-sign';
 }
@@ -49,12 +53,12 @@ export function buildRequest(plan: RequestPlan): BuiltRequest {
   const packed: SignedPart[] = plan.message.payloads.map((payload) => ({
     contentId: payload.contentId,
     mediaType: payload.compress ? 'application/gzip' : payload.mimeType,
-    bytes: payload.compress ? deterministicGzip(payload.content) : payload.content,
+    bytes: payload.compress ? (plan.compressor ?? gzip)(payload.content) : payload.content,
   }));
   const loose: SignedPart[] = plan.message.payloads.map((payload) => ({ contentId: payload.contentId, mediaType: 'application/octet-stream', bytes: payload.content }));
   const encrypted = plan.receiver === undefined ? undefined : encryptParts(packed, plan.receiver);
   const toSign = order === 'sign-compress' ? loose : order === 'encrypt-sign' ? (encrypted?.parts ?? packed) : packed;
-  const signature = plan.identity === undefined ? undefined : signEnvelope(envelope, toSign, plan.identity);
+  const signature = plan.identity === undefined ? undefined : signEnvelope(envelope, plan.signParts === false ? [] : toSign, plan.identity);
   const security = (encrypted?.xml ?? '') + (signature?.xml ?? '');
   const prefix = spelling.soapPrefix;
   const must = spelling.soap === '1.2' ? 'true' : '1';
@@ -75,7 +79,7 @@ export function buildRequest(plan: RequestPlan): BuiltRequest {
   return { ...common, ...writePackage(bytes, soapType, parts, { ...plainMime(), ...plan.mime }) };
 }
 
-/** gzip without a time stamp, so that the same content always has the same signed digest. */
-function deterministicGzip(content: Buffer): Buffer {
+/** Node's gzip writes no time stamp, so that the same content always has the same signed digest. */
+function gzip(content: Buffer): Buffer {
   return gzipSync(content, { level: 6 });
 }

@@ -13,8 +13,8 @@ export interface Dials {
   readonly expect?: boolean;
   /** Codes the body with gzip. */
   readonly contentEncoding?: 'gzip';
-  /** Ends the connection after this many body bytes: FIN, or a reset. */
-  readonly cutAfter?: { readonly bytes: number; readonly how: 'end' | 'reset' };
+  /** Ends the connection after this many body bytes, with FIN or a reset, at once or after a while of silence. */
+  readonly cutAfter?: { readonly bytes: number; readonly how: 'end' | 'reset'; readonly afterMs?: number };
   /** Writes the body in pieces with a pause between, milliseconds. */
   readonly pace?: { readonly bytes: number; readonly everyMs: number };
   /** Closes the connection this long after the last byte was written, without reading the answer. */
@@ -97,7 +97,8 @@ export async function sendRaw(url: URL, options: SendOptions): Promise<WireAnswe
     options.signal?.addEventListener('abort', () => none('timeout', 'the run was ended'), { once: true });
     write(socket, url, options, interim).then(
       (outcome) => {
-        if (outcome === 'cut') none('cut', `ended by the suite after ${options.dials?.cutAfter?.bytes} body bytes`);
+        const cut = options.dials?.cutAfter;
+        if (outcome === 'cut') setTimeout(() => none('cut', `ended by the suite after ${cut?.bytes} body bytes`), cut?.afterMs ?? 0);
         else if (options.dials?.leaveAfterMs !== undefined) setTimeout(() => none('left', 'closed by the suite without reading'), options.dials.leaveAfterMs);
         else deadline();
       },
