@@ -1,5 +1,5 @@
 import type { Place } from './broken.js';
-import { textOf } from './elements.js';
+import { textOf, type Elements } from './elements.js';
 import type { Acknowledgement } from './interchange.js';
 
 export type Contrl = Extract<Acknowledgement, { kind: 'CONTRL' }>;
@@ -8,8 +8,8 @@ export type Contrl = Extract<Acknowledgement, { kind: 'CONTRL' }>;
  * UCI of a CONTRL message (ISO 9735-4): which interchange is answered, and how. 0083 is 4 where the whole interchange
  * was rejected; 7 and 8 say that it arrived. What UCM says of single messages does not decide about the interchange.
  */
-export function readUci(elements: readonly (readonly Uint8Array[])[], syntaxId: string, place: Place): Contrl {
-  const text = (element: number, component = 0): string => textOf(elements[element]?.[component] ?? new Uint8Array(), syntaxId, place);
+export function readUci(elements: Elements, syntaxId: string, place: Place): Contrl {
+  const text = (element: number, component = 0): string => textOf(elements.value(element, component) ?? '', syntaxId, place);
   const senderQualifier = text(2, 1);
   const recipientQualifier = text(3, 1);
   const action = text(4);

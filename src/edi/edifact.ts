@@ -1,5 +1,5 @@
 import { EdiBroken, Findings, type Checks, type Place } from './broken.js';
-import { split, textOf } from './elements.js';
+import { Elements, textOf } from './elements.js';
 import { LISTED, type EdifactInterchange } from './interchange.js';
 import { readUci, type Contrl } from './contrl.js';
 import { isSpace, tagOf, tagTable } from './segments.js';
@@ -9,8 +9,6 @@ import { advice, DEFAULTS, type Una } from './una.js';
 
 /** Characters allowed between UNA and UNB. */
 const GAP = 64;
-
-type Elements = readonly (readonly Uint8Array[])[];
 
 /** Reads EDIFACT interchanges: UNA, UNB to UNZ, with the counts and references of UNG/UNE and UNH/UNT (ISO 9735-1). */
 export class EdifactSyntax implements Syntax {
@@ -50,7 +48,7 @@ export class EdifactSyntax implements Syntax {
     return undefined;
   }
 
-  segment(bytes: Uint8Array, place: Place): number | 'stop' {
+  segment(bytes: Buffer, place: Place): number | 'stop' {
     const behind = bytes[3];
     const { marks } = this.#una;
     if (place.tag === 'UNA' && bytes.length >= 8) return this.#misplaced('UNA', place);
@@ -84,8 +82,8 @@ export class EdifactSyntax implements Syntax {
     }
   }
 
-  #split(bytes: Uint8Array): Elements {
-    return split(bytes, this.#una.marks);
+  #split(bytes: Buffer): Elements {
+    return new Elements(bytes, this.#una.marks);
   }
 
   #misplaced(tag: string, place: Place): never {
@@ -93,8 +91,8 @@ export class EdifactSyntax implements Syntax {
   }
 
   #text(elements: Elements, element: number, component: number, place: Place): string | undefined {
-    const bytes = elements[element]?.[component];
-    return bytes === undefined || bytes.length === 0 ? undefined : textOf(bytes, this.#interchange.unb?.syntaxId ?? '', place);
+    const bytes = elements.value(element, component);
+    return bytes === undefined || bytes === '' ? undefined : textOf(bytes, this.#interchange.unb?.syntaxId ?? '', place);
   }
 
   #group(place: Place, elements: Elements): void {
@@ -186,7 +184,7 @@ function differs(count: string | undefined, counted: number): boolean {
 
 /** UNO (ISO 9735-8): 0810, the length in octets of the object that follows the segment. */
 function objectLength(elements: Elements, place: Place): number {
-  const value = Buffer.from(elements[4]?.[0] ?? []).toString('latin1');
+  const value = elements.value(4, 0) ?? '';
   if (!/^\d{1,15}$/.test(value)) throw new EdiBroken('UNO without the length of its object (0810)', place);
   return Number(value);
 }

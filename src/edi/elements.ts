@@ -11,27 +11,64 @@ export interface Marks {
 const LONGEST = 255;
 
 /**
- * A segment's elements, each split into components, as bytes with release characters resolved (ISO 9735 section 5.2).
- * Element 0 is the tag. Bytes behind the 40th element are not read.
+ * The elements of one segment (element 0 is the tag), each made of components, release characters resolved (ISO 9735-1,
+ * 10). A value is its bytes, one letter each; textOf decodes it. Nothing is split before it is asked for, since most
+ * segments are asked for two values.
  */
-export function split(segment: Uint8Array, marks: Marks): Uint8Array[][] {
-  const elements: Uint8Array[][] = [];
-  let components: Uint8Array[] = [];
-  let value: number[] = [];
-  for (let at = 0; at <= segment.length && elements.length < 40; at += 1) {
-    const byte = segment[at];
-    if (byte !== undefined && byte === marks.release && at + 1 < segment.length) {
+export class Elements {
+  readonly #text: string;
+  readonly #element: string;
+  readonly #component: string;
+  #split: string[][] | undefined;
+
+  constructor(segment: Buffer, marks: Marks) {
+    this.#text = segment.toString('latin1');
+    this.#element = String.fromCharCode(marks.element);
+    this.#component = String.fromCharCode(marks.component);
+    const release = String.fromCharCode(marks.release);
+    if (marks.release !== -1 && this.#text.includes(release)) {
+      this.#split = splitReleased(this.#text, this.#element, this.#component, release);
+    }
+  }
+
+  /** Undefined where the segment is too short; '' where the value was left out. */
+  value(element: number, component: number): string | undefined {
+    if (this.#split !== undefined) return this.#split[element]?.[component];
+    const whole = part(this.#text, this.#element, element);
+    return whole === undefined ? undefined : part(whole, this.#component, component);
+  }
+}
+
+/** The `index`-th part between separators. */
+function part(text: string, separator: string, index: number): string | undefined {
+  let from = 0;
+  for (let left = index; left > 0; left -= 1) {
+    const found = text.indexOf(separator, from);
+    if (found === -1) return undefined;
+    from = found + 1;
+  }
+  const end = text.indexOf(separator, from);
+  return end === -1 ? text.slice(from) : text.slice(from, end);
+}
+
+function splitReleased(text: string, element: string, component: string, release: string): string[][] {
+  const elements: string[][] = [];
+  let components: string[] = [];
+  let value = '';
+  for (let at = 0; at <= text.length; at += 1) {
+    const letter = text.charAt(at);
+    if (letter === release && at + 1 < text.length) {
       at += 1;
-      value.push(segment[at] ?? 0);
-    } else if (byte === undefined || byte === marks.element || byte === marks.component) {
-      components.push(Uint8Array.from(value));
-      value = [];
-      if (byte !== marks.component) {
+      value += text.charAt(at);
+    } else if (letter === '' || letter === element || letter === component) {
+      components.push(value);
+      value = '';
+      if (letter !== component) {
         elements.push(components);
         components = [];
       }
     } else {
-      value.push(byte);
+      value += letter;
     }
   }
   return elements;
@@ -47,29 +84,29 @@ const ISO_8859: Readonly<Record<string, string>> = {
  * Text of one element. Control characters and bytes outside the declared character set are refused: they mean that the
  * segment was cut, wrapped or recoded, and a key must not come from it.
  */
-export function textOf(bytes: Uint8Array, syntaxId: string, place: Place): string {
+export function textOf(bytes: string, syntaxId: string, place: Place): string {
   if (bytes.length > LONGEST) throw new EdiBroken(`an element is longer than ${LONGEST} bytes`, place);
-  let ascii = true;
-  for (const byte of bytes) {
-    if (byte < 0x20 || byte === 0x7f) {
-      const what = byte === 0x0a || byte === 0x0d ? 'a line break' : `the control character 0x${byte.toString(16).padStart(2, '0')}`;
+  if (PLAIN.test(bytes)) return bytes;
+  for (const letter of bytes) {
+    if (letter < ' ' || letter === '\x7f') {
+      const what = letter === '\n' || letter === '\r' ? 'a line break' : `the control character 0x${letter.charCodeAt(0).toString(16).padStart(2, '0')}`;
       throw new EdiBroken(`${what} inside an element`, place);
     }
-    if (byte > 0x7f) ascii = false;
   }
-  if (ascii) return Buffer.from(bytes).toString('latin1');
   if (syntaxId === 'UNOA' || syntaxId === 'UNOB') throw new EdiBroken(`a byte outside the character set ${syntaxId}`, place);
-  return decode(bytes, syntaxId, place);
+  return decode(Buffer.from(bytes, 'latin1'), syntaxId, place);
 }
 
-function decode(bytes: Uint8Array, syntaxId: string, place: Place): string {
+const PLAIN = /^[ -~]*$/;
+
+function decode(bytes: Buffer, syntaxId: string, place: Place): string {
   const label = ISO_8859[syntaxId];
   if (label !== undefined) return new TextDecoder(label).decode(bytes);
-  if (syntaxId === 'UNOC') return Buffer.from(bytes).toString('latin1');
+  if (syntaxId === 'UNOC') return bytes.toString('latin1');
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch {
     if (syntaxId === 'UNOW') throw new EdiBroken('not UTF-8 although UNOW says so', place);
-    return Buffer.from(bytes).toString('latin1');
+    return bytes.toString('latin1');
   }
 }

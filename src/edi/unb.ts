@@ -1,5 +1,5 @@
 import { EdiBroken, type Place } from './broken.js';
-import { textOf } from './elements.js';
+import { textOf, type Elements } from './elements.js';
 
 /** What UNB says (ISO 9735-1, annex C): the interchange's names. */
 export interface Unb {
@@ -30,12 +30,12 @@ const WHERE: Readonly<Record<keyof Unb, readonly [element: number, component: nu
 const NAMES = { syntaxId: 'syntax identifier (0001)', sender: 'sender (0004)', recipient: 'recipient (0010)', controlRef: 'interchange control reference (0020)' };
 
 /** Reads UNB; throws where a value that names the interchange is missing. */
-export function readUnb(elements: readonly (readonly Uint8Array[])[], place: Place): Unb {
-  const syntaxId = textOf(elements[1]?.[0] ?? new Uint8Array(), 'UNOA', place);
+export function readUnb(elements: Elements, place: Place): Unb {
+  const syntaxId = textOf(elements.value(1, 0) ?? '', 'UNOA', place);
   const values: Partial<Record<keyof Unb, string>> = {};
   for (const [name, [element, component]] of Object.entries(WHERE) as [keyof Unb, readonly [number, number]][]) {
-    const bytes = elements[element]?.[component];
-    if (bytes !== undefined && bytes.length > 0) values[name] = textOf(bytes, syntaxId, place);
+    const bytes = elements.value(element, component);
+    if (bytes !== undefined && bytes !== '') values[name] = textOf(bytes, syntaxId, place);
   }
   const missing = (Object.keys(NAMES) as (keyof typeof NAMES)[]).filter((name) => (values[name] ?? '').trim() === '');
   if (missing.length > 0) throw new EdiBroken(`UNB has no ${missing.map((name) => NAMES[name]).join(', no ')}`, place);

@@ -8,6 +8,8 @@ import { X12Acknowledgements } from './x12-acks.js';
 /** Segments that are read; others only count. */
 const KNOWN = new Set(['ISA', 'GS', 'GE', 'ST', 'SE', 'IEA', 'TA1', 'AK1', 'AK5', 'IK5', 'AK9']);
 const LONGEST = 255;
+/** Elements that are read, tag included: GS08 is the last one needed. */
+const READ = 9;
 const DIGITS = /^\d{1,15}$/;
 
 /** Reads X12 interchanges: ISA to IEA, with the counts and references of GS/GE and ST/SE (X12.5, X12.6). */
@@ -44,11 +46,10 @@ export class X12Syntax implements Syntax {
     return Number(length);
   }
 
-  segment(bytes: Uint8Array, place: Place): number | 'stop' {
-    const [tag = '', ...values] = this.#elements(bytes);
-    if (!KNOWN.has(tag)) return 0;
-    if (values.some((value) => value.length > LONGEST)) throw new EdiBroken(`an element is longer than ${LONGEST} bytes`, place);
-    switch (tag) {
+  segment(bytes: Buffer, place: Place): number | 'stop' {
+    if (!KNOWN.has(place.tag)) return 0;
+    const values = this.#values(bytes, place);
+    switch (place.tag) {
       case 'ISA':
         throw new EdiBroken('ISA inside an interchange: its IEA is missing', place);
       case 'GS':
@@ -67,14 +68,22 @@ export class X12Syntax implements Syntax {
         this.#trailer(values, place);
         return 'stop';
       default:
-        this.#current.acknowledgements.segment(tag, values);
+        this.#current.acknowledgements.segment(place.tag, values);
         return 0;
     }
   }
 
-  /** Elements as text; bytes beyond ASCII are taken one by one, as the standard's own character sets are. */
-  #elements(bytes: Uint8Array): string[] {
-    return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1').split(this.#isa?.separators.element ?? '*', 40);
+  /**
+   * The first elements behind the tag, as text; bytes beyond ASCII are taken one by one, as the standard's own
+   * character sets are.
+   */
+  #values(bytes: Buffer, place: Place): string[] {
+    const values = bytes.toString('latin1').split(this.#isa?.separators.element ?? '*', READ);
+    values.shift();
+    if (bytes.length > LONGEST && values.some((value) => value.length > LONGEST)) {
+      throw new EdiBroken(`an element is longer than ${LONGEST} bytes`, place);
+    }
+    return values;
   }
 
   #openGroup(values: readonly string[]): void {
