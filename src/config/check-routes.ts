@@ -22,6 +22,12 @@ export function routeProblems(config: Config, handler: boolean): readonly Proble
     names.add(route.name);
     oneRoute(config, route, handler, add);
   }
+  for (const [i, folder] of config.watch.entries()) {
+    if (names.has(folder.name)) add('NAME_TWICE', ['watch', i, 'name'], `another route or folder has the name ${folder.name}`);
+    names.add(folder.name);
+    const used = Object.values(folder.folders);
+    if (new Set(used).size < used.length) add('FOLDER_TWICE', ['watch', i], 'two of its folders are the same');
+  }
   return problems;
 }
 

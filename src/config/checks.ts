@@ -20,7 +20,7 @@ export function crossChecks(assembled: Assembled, options: CheckOptions = {}): r
   const routes = [...config.routes, ...config.watch].map((route, i) => ({
     route,
     rules: compileRules(route.rules),
-    partners: partners[i]?.list ?? [],
+    partners: partners[i] ?? [],
   }));
   const problems = [
     ...routeProblems(config, options.handler === true),

@@ -29,8 +29,6 @@ export interface Config {
   readonly times: Times;
   readonly endpoint?: EndpointInput;
   readonly security?: SecurityInput;
-  /** What differs from `security`, by the partner's name. */
-  readonly partnerSecurity: Readonly<Record<string, SecurityInput>>;
   readonly admin?: AdminConfig;
   readonly log: { readonly level: 'debug' | 'info' | 'warn' | 'error' | 'silent'; readonly file?: string; readonly pretty: boolean };
   readonly journal: string;
@@ -57,6 +55,8 @@ export interface RouteConfig {
   /** Protocol reference: where its values stand in a request. */
   readonly reference?: ReferenceRule;
   readonly rules: RouteRules;
+  /** What differs from the file's `security`, by the partner's name. */
+  readonly partnerSecurity: Readonly<Record<string, SecurityInput>>;
   /** Where it stands in the file; empty for the one that `upstream` at the top makes. */
   readonly at: readonly (string | number)[];
 }
@@ -89,7 +89,8 @@ export interface WatchConfig {
 /** A Config, and where its partners stand in the file, for problems that only show when all is put together. */
 export interface Assembled {
   readonly config: Config;
-  readonly partners: readonly { readonly of: string; readonly list: readonly NamedPartner[] }[];
+  /** Of each route, then of each folder. */
+  readonly partners: readonly (readonly NamedPartner[])[];
 }
 
 /** Puts the parts together. `input` has its FilePaths resolved already; `base` is the folder relative paths count from. */
@@ -99,16 +100,20 @@ export function assemble(input: ConfigInput, base: string): Assembled {
   const home = ledger.kind === 'embedded' ? ledger.embedded : base;
   const taken = new Set<string>();
   const everywhere = namedPartners(input.partners, ['partners'], taken);
-  const lists: { of: string; list: readonly NamedPartner[] }[] = [];
-  const rules = (of: string, protocol: ProtocolName, level: RouteInput | WatchInput | undefined, at: readonly (string | number)[]): RouteRules => {
-    const list = [...everywhere, ...namedPartners(level?.partners, [...at, 'partners'], taken)];
-    lists.push({ of, list });
-    return rulesOf(protocol, times.wait, [input.defaults, level?.defaults], list);
+  const lists: (readonly NamedPartner[])[] = [];
+  const listOf = (level: RouteInput | WatchInput, at: readonly (string | number)[]): readonly NamedPartner[] => {
+    const list = [...everywhere, ...namedPartners(level.partners, [...at, 'partners'], taken)];
+    lists.push(list);
+    return list;
   };
-  const routes = routesOf(input).map(([route, at]) => routeOf(input, route, at, rules(route.path, route.protocol ?? 'as4', route, at)));
+  const rulesFor = (protocol: ProtocolName, level: RouteInput | WatchInput, list: readonly NamedPartner[]): RouteRules =>
+    rulesOf(protocol, times.wait, [input.defaults, level.defaults], list);
+  const routes = routesOf(input).map(([route, at]) => {
+    const list = listOf(route, at);
+    return routeOf(input, route, at, rulesFor(route.protocol ?? 'as4', route, list), list);
+  });
   const watch = (input.watch ?? []).map((folder, i) =>
-    watchOf(input, folder, rules(folder.in, folder.protocol, folder, ['watch', i])));
-  const secured = lists.flatMap(({ list }) => list.flatMap((p) => (p.security === undefined ? [] : [[p.name, p.security] as const])));
+    watchOf(input, folder, rulesFor(folder.protocol, folder, listOf(folder, ['watch', i]))));
   const { role, trustProxy = false, admin, log, mark } = input;
   const config: Config = {
     role,
@@ -118,7 +123,6 @@ export function assemble(input: ConfigInput, base: string): Assembled {
     ledger,
     limits: limitsOf(input.limits),
     times,
-    partnerSecurity: Object.fromEntries(secured),
     log: { level: log?.level ?? 'info', pretty: log?.pretty ?? false, ...present({ file: log?.file }) },
     journal: input.journal ?? join(home, 'journal'),
     spool: input.spool ?? join(home, 'spool'),
@@ -145,7 +149,9 @@ function routesOf(input: ConfigInput): readonly (readonly [RouteInput, readonly 
   return [...listed, [{ path: '/', ...present({ upstream: input.upstream, backend: input.endpoint?.backend }) }, []]];
 }
 
-function routeOf(input: ConfigInput, route: RouteInput, at: readonly (string | number)[], rules: RouteRules): RouteConfig {
+function routeOf(
+  input: ConfigInput, route: RouteInput, at: readonly (string | number)[], rules: RouteRules, partners: readonly NamedPartner[],
+): RouteConfig {
   const { reference, type, from, to, methods = ['POST'], noReference = 'forward' } = route;
   const protocol = route.protocol ?? 'as4';
   return {
@@ -154,6 +160,7 @@ function routeOf(input: ConfigInput, route: RouteInput, at: readonly (string | n
     protocol,
     scope: route.scope ?? input.scope ?? 'default',
     rules,
+    partnerSecurity: Object.fromEntries(partners.flatMap((p) => (p.security === undefined ? [] : [[p.name, p.security] as const]))),
     at,
     ...present({
       upstream: route.upstream ?? (protocol === 'as4' && input.role === 'front' ? input.upstream : undefined),

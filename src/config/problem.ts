@@ -24,7 +24,10 @@ export function pathText(path: Path): string {
 
 /** What the schema found, in sentences. */
 export function schemaProblems(issues: readonly z.core.$ZodIssue[], value: unknown): readonly Problem[] {
-  return issues.flatMap((issue) => problemsOf(issue, [], value));
+  const problems = issues.flatMap((issue) => problemsOf(issue, [], value));
+  // A mapping with a mistyped key also "needs at least one of" the key that was meant: one sentence is enough.
+  const mistyped = new Set(problems.filter(({ code }) => code === 'UNKNOWN_KEY').map(({ at }) => pathText(at.slice(0, -1))));
+  return problems.filter((problem) => problem.code !== 'COMBINATION' || !mistyped.has(pathText(problem.at)));
 }
 
 function problemsOf(issue: z.core.$ZodIssue, above: Path, value: unknown): readonly Problem[] {
@@ -38,14 +41,16 @@ function problemsOf(issue: z.core.$ZodIssue, above: Path, value: unknown): reado
     const inner = branch(issue.errors, get(value, at));
     if (inner !== undefined) return inner.flatMap((one) => problemsOf(one, at, value));
   }
-  const missing = get(value, at) === undefined && issue.code === 'invalid_type';
-  return [{ level: 'error', code: missing ? 'MISSING' : 'INVALID', at, text: missing ? 'is missing' : sentence(issue, get(value, at)) }];
+  const given = get(value, at);
+  const missing = given === undefined && issue.code === 'invalid_type';
+  const combined = issue.code === 'custom' && typeof given === 'object';
+  return [{ level: 'error', code: missing ? 'MISSING' : combined ? 'COMBINATION' : 'INVALID', at, text: missing ? 'is missing' : sentence(issue, given) }];
 }
 
 /** Of a union's branches the one that was meant: a mapping or list that failed further in, not on its own kind. */
 function branch(errors: readonly (readonly z.core.$ZodIssue[])[], given: unknown): readonly z.core.$ZodIssue[] | undefined {
   if (typeof given !== 'object' || given === null) {
-    return errors.find((issues) => issues.every((issue) => issue.code === 'custom' || issue.code === 'invalid_format'));
+    return errors.find((issues) => issues.every((issue) => !issue.message.startsWith('Invalid')));
   }
   return errors.find((issues) => !issues.some((issue) => issue.path.length === 0 && wrongKind(issue)));
 }
