@@ -10,7 +10,7 @@ export const LAYERS: readonly (readonly [layer: number, name: string, pattern: R
   [2, 'walk', /^(receive|walk|notes|once)\.ts$/],
   [2, 'walk', /^delivery\/(deliver|wait|replay|refuse|claim|conclude|take-in|second-keys)\.ts$/],
   [3, 'adapters', /^ledger\/(redis|embedded)\//],
-  [3, 'adapters', /^ledger\/(memory|journal|owner|wakes)\.ts$/],
+  [3, 'adapters', /^ledger\/[\w-]+\.ts$/],
   [3, 'adapters', /^delivery\/(upstream|call|read-reply|backend|spool)([\w-]*)(\.ts$|\/)/],
   [4, 'doors', /^(http|admin|config|watch)\//],
   [5, 'root', /^(compose|compose-[\w-]+|open-ledger|index)\.ts$/],
