@@ -22,8 +22,9 @@ export function canonicalize(element: XmlElement, options: CanonicalOptions = {}
   return writer.take();
 }
 
-function write(
-  writer: CanonicalWriter, element: XmlElement, inherited: readonly Binding[], without: XmlElement | undefined,
+/** Writes an element and all below it. */
+export function write(
+  writer: CanonicalWriter, element: XmlElement, inherited: readonly Binding[] = [], without?: XmlElement,
 ): void {
   writer.open(element, inherited);
   for (const node of element.children) {
@@ -42,13 +43,15 @@ export type StartTag = Pick<XmlElement, 'name' | 'prefix' | 'uri' | 'attributes'
 export class CanonicalWriter {
   #out = '';
   /** What the output has in force here: prefix to namespace URI. No entry means not bound. */
-  readonly #inForce = new Map<string, string>();
+  readonly #inForce: Map<string, string>;
   /** For each open element, what its start tag has changed. */
   readonly #changes: (readonly (readonly [prefix: string, uri: string | undefined])[])[] = [];
   readonly #inclusive: ReadonlySet<string>;
 
-  constructor(inclusive: ReadonlySet<string> = new Set()) {
+  /** `inForce`: what elements around the output already bind. */
+  constructor(inclusive: ReadonlySet<string> = new Set(), inForce: ReadonlyMap<string, string> = new Map()) {
     this.#inclusive = inclusive;
+    this.#inForce = new Map(inForce);
   }
 
   /** Everything written since the last call. */
