@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream';
 import type { Dispatcher, Pool } from 'undici';
 import type { HeaderList } from '../exchange.js';
+import { isCertificateAlert } from './connector.js';
 import { pairs } from './headers.js';
 
 /** One HTTP request to the upstream, to the head of its reply. */
@@ -120,14 +121,6 @@ const NEVER_AGAIN = new Set(['UND_ERR_INVALID_ARG', 'UND_ERR_NOT_SUPPORTED', 'UN
 export function isTimeout(error: unknown): boolean {
   const code = codeOf(error);
   return code === 'UND_ERR_HEADERS_TIMEOUT' || code === 'UND_ERR_BODY_TIMEOUT';
-}
-
-/**
- * Under TLS 1.3 our side of the handshake is done before the other has looked at our certificate, so its refusal comes
- * as an alert after the first bytes; they were never read as HTTP.
- */
-function isCertificateAlert(error: Error): boolean {
-  return /^ERR_SSL_.*ALERT_(CERTIFICATE|BAD_CERTIFICATE|UNSUPPORTED_CERTIFICATE|UNKNOWN_CA|ACCESS_DENIED)/.test(codeOf(error));
 }
 
 export function describe(error: unknown): string {

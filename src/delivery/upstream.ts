@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream';
-import { buildConnector, Pool } from 'undici';
+import { type buildConnector, Pool } from 'undici';
 import type { Clock } from '../clock.js';
 import { readAnswer } from '../ebms/answer.js';
 import { ERRORS, type ErrorCode } from '../errors.js';
@@ -8,6 +8,7 @@ import type { Limits, Times } from '../limits.js';
 import { storeReply } from '../receipt/stored-reply.js';
 import type { AccessPoint } from './access-points.js';
 import { call, describe, isTimeout, type Called, type CallRequest } from './call.js';
+import { bare, connector, type UpstreamTls } from './connector.js';
 import { replyHeaders, requestHeaders, type RequestHeaders } from './headers.js';
 import { judge, judgeByStatus, type Sent, type UpstreamAnswer, type Verdict } from './outcome.js';
 import type { Attempted, AttemptResult, StoredBody, Upstream } from './port.js';
@@ -23,8 +24,7 @@ export interface UpstreamOptions {
   readonly clock: Clock;
   /** Hand the sender's Host on instead of the upstream's own. */
   readonly preserveHost?: boolean;
-  /** For https: trust anchors, client certificate and key (PEM), and the name to expect instead of the URL's host. */
-  readonly tls?: { readonly ca?: string; readonly cert?: string; readonly key?: string; readonly servername?: string };
+  readonly tls?: UpstreamTls;
   /** Connections at once; more requests wait for a free one, unsent. */
   readonly connections?: number;
 }
@@ -66,7 +66,7 @@ class HttpUpstream implements Upstream {
     this.#options = options;
     this.#url = new URL(options.url);
     const timeout = Math.max(1, Math.min(CONNECT, options.times.upstreamOutage));
-    this.#connect = buildConnector({ allowH2: false, timeout, ...options.tls });
+    this.#connect = connector(this.#url, options.tls, timeout);
     this.#pool = new Pool(this.#url.origin, {
       connect: this.#connect,
       connections: options.connections ?? CONNECTIONS,
@@ -118,7 +118,7 @@ class HttpUpstream implements Upstream {
     const began = clock.monotonic();
     const { hostname, host, protocol, port } = this.#url;
     const failure = await new Promise<unknown>((resolve) => {
-      this.#connect({ hostname: hostname.replace(/^\[|\]$/g, ''), host, protocol, port }, (error, socket) => {
+      this.#connect({ hostname: bare(hostname), host, protocol, port }, (error, socket) => {
         socket?.destroy();
         resolve(error);
       });
