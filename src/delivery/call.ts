@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import type { Dispatcher, Pool } from 'undici';
 import type { HeaderList } from '../exchange.js';
-import { isCertificateAlert } from './connector.js';
+import { isCertificateAlert } from './upstream-connection.js';
 import { pairs } from './headers.js';
 
 /** One HTTP request to the upstream, to the head of its reply. */

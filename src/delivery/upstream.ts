@@ -8,7 +8,7 @@ import type { Limits, Times } from '../limits.js';
 import { storeReply } from '../receipt/stored-reply.js';
 import type { AccessPoint } from './access-points.js';
 import { call, describe, isTimeout, type Called, type CallRequest } from './call.js';
-import { bare, connector, type UpstreamTls } from './connector.js';
+import { bare, connector, type UpstreamTls } from './upstream-connection.js';
 import { replyHeaders, requestHeaders, type RequestHeaders } from './headers.js';
 import { judge, judgeByStatus, type Sent, type UpstreamAnswer, type Verdict } from './outcome.js';
 import type { Attempted, AttemptResult, StoredBody, Upstream } from './port.js';

@@ -179,12 +179,12 @@ describe('a refused connection', () => {
     const clock = simulatedClock();
     to({ clock });
     await server.stop();
-    let done = false;
-    const attempt = upstream.attempt(attempted()).finally(() => (done = true));
+    const attempt = upstream.attempt(attempted());
     let waited = 0;
-    while (!done) {
-      await Promise.race([clock.whenSleeping(), attempt]);
-      if (!done) await clock.advance(500);
+    for (;;) {
+      const over = await Promise.race([clock.whenSleeping().then(() => false), attempt.then(() => true)]);
+      if (over) break;
+      await clock.advance(500);
       waited += 500;
     }
     const result = await attempt;
