@@ -54,7 +54,7 @@ function frontRoute(config: Config, route: RouteConfig, clock: Clock): MountedRo
     ...(notReached === undefined ? {} : { notReached }),
   });
   const upstream = createUpstream({
-    url, accessPoint: point, limits: config.limits, times: config.times, clock,
+    url, accessPoint: point, place: { mount: route.path, exact: route.protocol === 'as4' }, limits: config.limits, times: config.times, clock,
     ...(preserveHost === undefined ? {} : { preserveHost }),
     ...(connections === undefined ? {} : { connections }),
     ...(tls === undefined ? {} : { tls: clientTls(tls) }),

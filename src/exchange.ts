@@ -5,7 +5,7 @@ export type HeaderList = readonly (readonly [name: string, value: string])[];
 
 export interface Exchange {
   readonly method: string;
-  /** Path and query below the route's mount point. */
+  /** Path and query, as the request names them. */
   readonly target: string;
   readonly headers: HeaderList;
   /** Remote address, after `trustProxy` was applied. */

@@ -13,7 +13,7 @@ import { replyHeaders, requestHeaders, type RequestHeaders } from './headers.js'
 import { judge, judgeByStatus, type Sent, type UpstreamAnswer, type Verdict } from './outcome.js';
 import type { Attempted, AttemptResult, StoredBody, Upstream } from './port.js';
 import { readReply } from './read-reply.js';
-import { targetBelow } from './target.js';
+import { targetBelow, type Place } from './target.js';
 
 export interface UpstreamOptions {
   /** Where the access point listens: http or https, with its path. */
@@ -22,6 +22,8 @@ export interface UpstreamOptions {
   readonly limits: Limits;
   readonly times: Pick<Times, 'upstreamOutage' | 'patience' | 'retryAfter' | 'retryAfterHeld'>;
   readonly clock: Clock;
+  /** Where our route stands, and whether the URL is the one address messages go to (target.ts). */
+  readonly place?: Place;
   /** Hand the sender's Host on instead of the upstream's own. */
   readonly preserveHost?: boolean;
   readonly tls?: UpstreamTls;
@@ -136,10 +138,16 @@ class HttpUpstream implements Upstream {
     const host = this.#options.preserveHost === true ? undefined : this.#url.host;
     return {
       method: exchange.method,
-      path: targetBelow(this.#url, exchange.target),
+      path: targetBelow(this.#url, exchange.target, this.#placeFor(exchange.method)),
       headers: requestHeaders({ headers: exchange.headers, length, peer: exchange.peer, host, ...marks }),
       signal,
     };
+  }
+
+  /** Only what carries a message goes to the one address; a GET may ask for anything below it. */
+  #placeFor(method: string): Place {
+    const { place = {} } = this.#options;
+    return method === 'POST' ? place : { ...place, exact: false };
   }
 
   /** Nothing was sent as long as the connection is refused, so the stored body is tried again until the outage is over. */

@@ -26,6 +26,20 @@ describe('targetBelow', () => {
     expect(targetBelow(new URL(upstream), target)).toBe(expected);
   });
 
+  it.each([
+    ['http://ap', '/as4', {}, '/as4'],
+    ['http://ap', '/in/as4', { mount: '/in' }, '/in/as4'],
+    ['http://ap/as4', '/as4', {}, '/as4'],
+    ['http://ap/as4', '/as4/x', {}, '/as4/x'],
+    ['http://ap/as4', '/as4', { mount: '/as4' }, '/as4'],
+    ['http://ap/msh', '/in/x', { mount: '/in' }, '/msh/x'],
+    ['http://ap/msh', '/in', { mount: '/in' }, '/msh'],
+    ['http://ap/msh', '/index', { mount: '/in' }, '/msh/index'],
+    ['http://ap/msh', '/whatever/they/were/told?x=1', { exact: true }, '/msh?x=1'],
+  ])('%s with %s, placed %j, is %s', (upstream, target, place, expected) => {
+    expect(targetBelow(new URL(upstream), target, place)).toBe(expected);
+  });
+
   it.each(['/../admin', '/x/../../admin', '/%2e%2e/admin', '/.%2E/admin', '/x/%2e%2e/%2e%2e/admin', '/..\\admin', '/\\..\\admin', '//../admin', '/./../admin', 'http://e/../admin', '/..', '/..;/admin', '/x/..;a=b/..;/admin', '/%2e%2e;/admin', '/..%2fadmin', '/..%5Cadmin', '/x%2f..%2f..%2fadmin'])(
     'does not leave the path: %s',
     (target) => {
