@@ -45,6 +45,15 @@ export interface Finding extends Place {
   readonly text: string;
 }
 
+/** The first finding that is refused under `checks`. */
+export function strictFinding(findings: readonly Finding[], checks: Checks): Finding | undefined {
+  return findings.find(({ level }) => ruleFor(level, checks) === 'strict');
+}
+
+function ruleFor(level: CheckLevel, checks: Checks): 'warn' | 'strict' | undefined {
+  return typeof checks === 'string' ? checks : checks[level];
+}
+
 /** Findings kept for one interchange; a file can hold millions. */
 const KEPT = 100;
 
@@ -56,8 +65,7 @@ export class Findings {
     this.#checks = checks;
   }
   add(level: CheckLevel, kind: FindingKind, text: string, place: Place): void {
-    const rule = typeof this.#checks === 'string' ? this.#checks : this.#checks[level];
-    if (rule === 'strict') throw new EdiBroken(text, place);
+    if (ruleFor(level, this.#checks) === 'strict') throw new EdiBroken(text, place);
     if (this.#kept.size < KEPT && !this.#kept.has(text)) this.#kept.set(text, { level, kind, text, ...place });
   }
   list(): readonly Finding[] {

@@ -1,6 +1,6 @@
 import { EdiBroken, Findings, type Checks, type Place } from './broken.js';
 import { Elements, textOf } from './elements.js';
-import { LISTED, type EdifactInterchange } from './interchange.js';
+import { LISTED, LISTED_TYPES, type EdifactInterchange } from './interchange.js';
 import { readUci, type Contrl } from './contrl.js';
 import { isSpace, tagOf, tagTable } from './segments.js';
 import type { Head, Syntax } from './syntax.js';
@@ -121,6 +121,7 @@ export class EdifactSyntax implements Syntax {
       current.messageRef = ref;
       current.type = this.#text(elements, 2, 0, place) ?? '';
       current.others ||= current.type !== 'CONTRL';
+      if (current.type !== '' && current.types.size < LISTED_TYPES) current.types.add(current.type);
       current.messageCount += 1;
       current.groupMessages += 1;
       if (current.messageRefs.length < LISTED) {
@@ -171,7 +172,7 @@ export class EdifactSyntax implements Syntax {
     return {
       syntax: 'edifact', ...extent, ...(text === undefined ? {} : { una: text }), delimiters, ...unb,
       groups, groupCount, messageRefs, messageCount, unz, unzMatches: unz.ref === unb.controlRef,
-      findings: current.findings.list(), acknowledges,
+      findings: current.findings.list(), acknowledges, messageTypes: [...current.types],
       acknowledgement: messageCount > 0 && !current.others,
     };
   }
@@ -209,6 +210,7 @@ function emptyInterchange(checks: Checks) {
     began: 0,
     type: '',
     others: false,
+    types: new Set<string>(),
     seen: new Set<string>(),
     repeated: false,
     acknowledges: [] as Contrl[],

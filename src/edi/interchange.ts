@@ -2,6 +2,9 @@ import type { Finding } from './broken.js';
 
 /** Interchanges as read from their envelopes, with where they lie in the file. */
 
+/** Different message types kept of one interchange. */
+export const LISTED_TYPES = 20;
+
 /** Lists kept of one interchange (messages, groups, acknowledgements); the counts beside them go on. */
 export const LISTED = 10_000;
 
@@ -16,6 +19,8 @@ interface Extent {
   /** Holds nothing but acknowledgements (CONTRL; TA1, 997, 999), so it must not be acknowledged. */
   readonly acknowledgement: boolean;
   readonly acknowledges: readonly Acknowledgement[];
+  /** The different types of its messages (UNH 0065) or transaction sets (ST01), in order. */
+  readonly messageTypes: readonly string[];
 }
 
 /** An EDIFACT interchange (ISO 9735, syntax versions 1 to 4). Absent means empty or not there. */

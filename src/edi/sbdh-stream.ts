@@ -14,7 +14,8 @@ export interface XmlEvents {
 export interface XmlTag {
   readonly local: string;
   readonly uri: string;
-  attribute(name: string): string | undefined;
+  /** Value of the attribute of that local name; one without prefix comes first. */
+  attribute(local: string): string | undefined;
 }
 
 /** Longest text of an element that is asked for, characters. */
@@ -87,7 +88,7 @@ export class XmlStream {
     this.#depth += 1;
     if (this.#depth > this.#depthBound) this.#fail(`deeper than ${this.#depthBound} elements`);
     if (this.#wanted > 0) this.#fail(`the element '${tag.local.slice(0, 80)}' inside a value`);
-    const wanted = this.#events.open({ local: tag.local, uri: tag.uri, attribute: (name) => tag.attributes[name]?.value }, this.#depth);
+    const wanted = this.#events.open({ local: tag.local, uri: tag.uri, attribute: (local) => attributeOf(tag, local) }, this.#depth);
     if (!wanted) return;
     this.#wanted = this.#depth;
     this.#text = '';
@@ -109,4 +110,9 @@ export class XmlStream {
     }
     this.#depth -= 1;
   }
+}
+
+function attributeOf({ attributes }: SaxesTagNS, local: string): string | undefined {
+  const found = Object.values(attributes).filter((one) => one.local === local && one.prefix !== 'xmlns');
+  return (found.find(({ prefix }) => prefix === '') ?? found[0])?.value;
 }

@@ -1,6 +1,6 @@
 import { EdiBroken, Findings, type Checks, type Place } from './broken.js';
 import { readIsa, type Isa } from './isa.js';
-import { LISTED, type X12Group, type X12Interchange } from './interchange.js';
+import { LISTED, LISTED_TYPES, type X12Group, type X12Interchange } from './interchange.js';
 import { tagTable } from './segments.js';
 import type { Head, Syntax } from './syntax.js';
 import { X12Acknowledgements } from './x12-acks.js';
@@ -121,6 +121,7 @@ export class X12Syntax implements Syntax {
     current.transactionCount += 1;
     current.groupSets += 1;
     current.acknowledgements.openSet(type);
+    if (type !== '' && current.types.size < LISTED_TYPES) current.types.add(type);
     if (current.transactions.length < LISTED) {
       if (current.setNumbers.has(number)) current.repeatedSet = true;
       current.setNumbers.add(number);
@@ -167,7 +168,7 @@ export class X12Syntax implements Syntax {
       syntax: 'x12', ...extent, separators: isa.separators, isa: isa.values, raw: isa.raw,
       groups, groupCount, transactions, transactionCount, iea, ieaMatches: iea[1] === isa.values[13], segments, binaryLengths,
       groupsNameOthers: differ,
-      findings: findings.list(), acknowledges: acknowledgements.list(), acknowledgement: acknowledgements.only,
+      findings: findings.list(), acknowledges: acknowledgements.list(), acknowledgement: acknowledgements.only, messageTypes: [...this.#current.types],
     };
   }
 }
@@ -185,6 +186,7 @@ function empty(checks: Checks) {
     differ: false,
     transactions: [] as (readonly [string, string])[],
     transactionCount: 0,
+    types: new Set<string>(),
     setNumbers: new Set<string>(),
     setNumber: '',
     repeatedSet: false,
