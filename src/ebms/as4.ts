@@ -2,7 +2,7 @@ import { As4OnceError } from '../errors.js';
 import { header } from '../exchange.js';
 import type { HeaderList } from '../exchange.js';
 import type { Limits } from '../limits.js';
-import type { Facts, Fingerprint, Message } from '../message.js';
+import type { Facts, Message } from '../message.js';
 import type { AnswerIn, Early, EarlyMessage, Protocol, Read, Reading } from '../protocol.js';
 import { GunzipFeed, isGzipCoded } from './content-coding.js';
 import { earlyFingerprint, fingerprint } from './fingerprint.js';
@@ -22,7 +22,6 @@ class As4Reading implements Reading {
   readonly #package: PackageReader;
   readonly #gunzip: GunzipFeed | undefined;
   early: Early | undefined;
-  #fingerprint: Fingerprint | undefined;
 
   constructor(headers: HeaderList, limits: Limits) {
     this.#package = packageReader(soleContentType(headers), limits, (envelope) => this.#read(envelope));
@@ -41,9 +40,10 @@ class As4Reading implements Reading {
     const envelope = this.#package.envelope;
     if (envelope === undefined) throw new As4OnceError('MIME_BROKEN', 'no root part');
     if (this.early === undefined) this.#read(envelope);
-    if (envelope.userMessage === undefined) return { kind: 'pass' };
-    const whole = this.#fingerprint ?? fingerprint(envelope, this.#package.parts);
-    return { kind: 'message', message: { ...messageOf(envelope, envelope.userMessage), fingerprint: whole }, bundled: envelope.signals.length > 0 };
+    const early = this.early!;
+    if (early.kind === 'pass') return early;
+    const whole = early.message.fingerprint ?? fingerprint(envelope, this.#package.parts);
+    return { kind: 'message', message: { ...early.message, fingerprint: whole }, bundled: early.bundled };
   }
 
   get answerIn(): AnswerIn {
@@ -59,10 +59,10 @@ class As4Reading implements Reading {
       this.early = { kind: 'pass' };
       return false;
     }
-    this.#fingerprint = earlyFingerprint(envelope);
-    const message: EarlyMessage = { ...messageOf(envelope, envelope.userMessage), fingerprint: this.#fingerprint };
+    const known = earlyFingerprint(envelope);
+    const message: EarlyMessage = { ...messageOf(envelope, envelope.userMessage), fingerprint: known };
     this.early = { kind: 'message', message, bundled: envelope.signals.length > 0 };
-    return this.#fingerprint === undefined;
+    return known === undefined;
   }
 }
 

@@ -1,5 +1,6 @@
 import { copiedUserMessage } from './signal-message.js';
 import { child } from '../xml/tree.js';
+import type { XmlNode } from '../xml/tree.js';
 import { present, trim } from './elements.js';
 import { NS } from './namespaces.js';
 import type { Envelope, Property, SignalMessage, UserMessage } from './units.js';
@@ -52,10 +53,9 @@ export interface DescribedSignal {
 /** All units of an envelope, in document order. */
 export function describeMessages(envelope: Envelope): DescribedMessage[] {
   const user = envelope.userMessage;
-  const units = [...envelope.signals, ...(user === undefined ? [] : [user])];
-  const order = envelope.messaging?.children ?? [];
-  units.sort((a, b) => order.indexOf(a.element) - order.indexOf(b.element));
-  return units.map((unit) => (unit.type === 'UserMessage' ? describeUser(unit) : describeSignal(unit)));
+  const described = new Map<XmlNode, DescribedMessage>(envelope.signals.map((s) => [s.element, describeSignal(s)]));
+  if (user !== undefined) described.set(user.element, describeUser(user));
+  return (envelope.messaging?.children ?? []).flatMap((node) => described.get(node) ?? []);
 }
 
 function describeUser(user: UserMessage): DescribedUserMessage {

@@ -23,7 +23,7 @@ class RootBytes {
   push(bytes: Uint8Array): void {
     this.#length += bytes.length;
     if (this.#length > this.#limit) throw new As4OnceError('ROOT_TOO_LARGE', `more than ${this.#limit} bytes`);
-    this.#pieces.push(bytes.slice());
+    this.#pieces.push(Buffer.from(bytes));
   }
 
   /** All bytes, and frees them here. */

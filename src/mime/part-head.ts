@@ -51,7 +51,7 @@ export class PartHeadReader {
       at = stop;
       if (end < 0) {
         // The chunk may be reused by its owner, so what is kept is a copy.
-        this.#line[this.#line.length - 1] = this.#line.at(-1)!.slice();
+        this.#line[this.#line.length - 1] = Buffer.from(this.#line.at(-1)!);
         return -1;
       }
       const line = this.#takeLine();

@@ -120,7 +120,7 @@ export class MimeScanner {
     let begin = from;
     if (this.#first) {
       if (data.length - from < 3 && [0xef, 0xbb, 0xbf].slice(0, data.length - from).every((b, i) => data[from + i] === b)) {
-        this.#held = data.slice(from);
+        this.#held = Buffer.from(data.subarray(from));
         return data.length;
       }
       this.#first = false;
@@ -136,6 +136,13 @@ export class MimeScanner {
       line = end + 1;
     }
     for (;;) {
+      // Most lines do not even begin with '-': the next line end is looked for without further ado.
+      while (line < data.length && data[line] !== DASH) {
+        this.#atLineStart = false;
+        const end = findLineEnd(data, line);
+        if (end < 0) return this.#keepTail(data, begin, data.length);
+        line = end + 1;
+      }
       const matched = this.#match(data, line);
       if (matched === this.#dashed.length) {
         this.#endContent(data, begin, line);
@@ -162,7 +169,7 @@ export class MimeScanner {
     let keep = line;
     if (line < data.length || (line > begin && data[line - 1] === LF)) {
       if (this.#atLineStart && line === begin) {
-        this.#held = data.slice(line);
+        this.#held = Buffer.from(data.subarray(line));
         return data.length;
       }
       keep = line - 1;
@@ -171,7 +178,7 @@ export class MimeScanner {
       keep = line - 1;
     }
     this.#emit(data.subarray(begin, keep));
-    this.#held = data.slice(keep);
+    this.#held = keep === data.length ? NOTHING : Buffer.from(data.subarray(keep));
     if (keep > begin) this.#atLineStart = false;
     return data.length;
   }

@@ -1,5 +1,5 @@
 import { SaxesParser } from 'saxes';
-import type { SaxesTagNS } from 'saxes';
+import type { SaxesAttributeNS, SaxesTagNS } from 'saxes';
 import { As4OnceError } from '../errors.js';
 import type { XmlAttribute, XmlDocument, XmlElement, XmlNode } from './tree.js';
 
@@ -21,6 +21,9 @@ export interface ParseOptions {
 const XMLNS = 'http://www.w3.org/2000/xmlns/';
 const XML = 'http://www.w3.org/XML/1998/namespace';
 const WSU = 'http://docs.oasis-open.org/wss/2004/01/oasis-200401-wss-wssecurity-utility-1.0.xsd';
+
+/** Most attributes and namespace declarations on one element. */
+const MAX_ATTRIBUTES = 1_000;
 
 /** An element while its content is still arriving. */
 interface Growing extends XmlElement {
@@ -45,19 +48,22 @@ export function parseXml(bytes: Uint8Array, options: ParseOptions): XmlDocument 
   parser.on('opentag', (tag) => builder.open(tag));
   parser.on('closetag', () => builder.close());
   parser.on('text', (value) => builder.text(value));
+  parser.on('attribute', (attribute) => builder.attribute(attribute));
   // saxes slows down sixfold once seven handlers are set, so the rare constructs get theirs only where they can occur.
   if (source.text.includes('<![CDATA[')) parser.on('cdata', (value) => builder.text(value));
   if (source.text.includes('<!--')) parser.on('comment', (value) => builder.comment(value));
   if (source.text.includes('<!D')) parser.on('doctype', () => builder.forbidden('DOCTYPE'));
-  if (source.text.indexOf('<?', 1) >= 0) {
+  if (source.text.indexOf('<?', /^<\?xml[ \t\r\n]/.test(source.text) ? 1 : 0) >= 0) {
     parser.on('processinginstruction', () => builder.forbidden('processing instruction'));
   }
   try {
-    parser.write(source.text).close();
+    parser.write(source.text);
+    // close() forgets the declaration
+    checkDeclaration(parser.xmlDecl, source);
+    parser.close();
   } catch (error) {
     throw error instanceof As4OnceError ? error : new As4OnceError('XML_BROKEN', syntaxDetail(error));
   }
-  checkDeclaration(parser.xmlDecl, source);
   return builder.document();
 }
 
@@ -68,12 +74,21 @@ class TreeBuilder {
   #root: Growing | undefined;
   #top: Growing | undefined;
   #depth = 0;
+  /** Attributes of the start tag that is being read. */
+  #attributes: SaxesAttributeNS[] = [];
   /** Depth of the SOAP Body's element while inside it. */
   #bodyDepth = Infinity;
   position: () => string = () => '';
 
   constructor(options: ParseOptions) {
     this.#options = options;
+  }
+
+  /** Saxes hands an attribute out before it resolves the prefix, and sets `uri` on this object before `open`. */
+  attribute(attribute: Omit<SaxesAttributeNS, 'uri'>): void {
+    if (this.#attributes.push(attribute as SaxesAttributeNS) > MAX_ATTRIBUTES) {
+      throw new As4OnceError('XML_BROKEN', `${this.position()}: more than ${MAX_ATTRIBUTES} attributes on one element`);
+    }
   }
 
   open(tag: SaxesTagNS): void {
@@ -86,16 +101,7 @@ class TreeBuilder {
       kind: 'element', name: tag.name, prefix: tag.prefix, local: tag.local, uri: tag.uri,
       attributes: [], declarations: [], children: [], parent,
     };
-    for (const name in tag.attributes) {
-      const found = tag.attributes[name]!;
-      if (found.uri === XMLNS) {
-        element.declarations.push([found.prefix === '' ? '' : found.local, found.value]);
-      } else {
-        const { prefix, local, uri, value } = found;
-        element.attributes.push({ name, prefix, local, uri, value });
-        if (isId(uri, local)) this.#identify(element, value, uri !== '');
-      }
-    }
+    if (this.#attributes.length > 0) this.#takeAttributes(element);
     if (parent === undefined) {
       this.#root = element;
     } else {
@@ -103,6 +109,19 @@ class TreeBuilder {
     }
     if (this.#depth === 2 && element.local === 'Body' && element.uri === parent!.uri) this.#bodyDepth = 2;
     this.#top = element;
+  }
+
+  #takeAttributes(element: Growing): void {
+    for (const found of this.#attributes) {
+      const { name, prefix, local, uri, value } = found;
+      if (uri === XMLNS) {
+        element.declarations.push([prefix === '' ? '' : local, value]);
+      } else {
+        element.attributes.push({ name, prefix, local, uri, value });
+        if (isId(uri, local)) this.#identify(element, value, uri !== '');
+      }
+    }
+    this.#attributes = [];
   }
 
   close(): void {

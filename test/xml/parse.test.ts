@@ -1,0 +1,172 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { As4OnceError } from '../../src/errors.js';
+import { parseXml } from '../../src/xml/parse.js';
+import type { ParseOptions } from '../../src/xml/parse.js';
+import { attribute, child, text } from '../../src/xml/tree.js';
+import type { XmlDocument } from '../../src/xml/tree.js';
+
+const options: ParseOptions = { maxBytes: 1 << 20, depth: 64, uniqueIds: true };
+const WSU = 'http://docs.oasis-open.org/wss/2004/01/oasis-200401-wss-wssecurity-utility-1.0.xsd';
+
+function parse(xml: string | Uint8Array, more: Partial<ParseOptions> = {}): XmlDocument {
+  return parseXml(typeof xml === 'string' ? Buffer.from(xml) : xml, { ...options, ...more });
+}
+
+function refusal(xml: string | Uint8Array, more: Partial<ParseOptions> = {}): { code: string; detail: string } {
+  try {
+    parse(xml, more);
+  } catch (error) {
+    if (error instanceof As4OnceError) return { code: error.code, detail: error.detail };
+    throw error;
+  }
+  return { code: 'accepted', detail: '' };
+}
+
+describe('the tree', () => {
+  it('keeps names, namespaces, attributes, declarations, text and comments in document order', () => {
+    const { root } = parse('<p:a xmlns:p="urn:p" xmlns="urn:d" x="1" p:y="2"><b>t<!--c-->u</b></p:a>');
+    expect(root).toMatchObject({ name: 'p:a', prefix: 'p', local: 'a', uri: 'urn:p', parent: undefined });
+    expect(root.declarations).toEqual([['p', 'urn:p'], ['', 'urn:d']]);
+    expect(root.attributes).toEqual([
+      { name: 'x', prefix: '', local: 'x', uri: '', value: '1' }, { name: 'p:y', prefix: 'p', local: 'y', uri: 'urn:p', value: '2' },
+    ]);
+    const b = child(root, 'urn:d', 'b')!;
+    expect(b.parent).toBe(root);
+    expect(b.children.map((n) => n.kind)).toEqual(['text', 'comment', 'text']);
+    expect(text(b)).toBe('tu');
+  });
+
+  it('resolves CDATA sections, character references and the five entities into text', () => {
+    expect(text(parse('<a>1<![CDATA[<2>]]>&#x33;&#52;&lt;&gt;&amp;&quot;&apos;</a>').root)).toBe('1<2>34<>&"\'');
+  });
+
+  it('normalises line ends and attribute white space as XML 1.0 2.11 and 3.3.3 say', () => {
+    const { root } = parse('<a b="1\r\n2\t3&#10;4">x\r\ny\rz</a>');
+    expect(attribute(root, '', 'b')).toBe('1 2 3\n4');
+    expect(text(root)).toBe('x\ny\nz');
+  });
+
+  it('knows elements by wsu:Id, xml:id, Id, ID and id', () => {
+    const { ids } = parse(`<a xmlns:u="${WSU}"><b u:Id="1"/><c xml:id="2"/><d Id="3"/><e ID="4"/><f id="5"/><g u:Id="6" id="6"/></a>`);
+    expect([...ids].map(([id, e]) => `${id}${e.local}`)).toEqual(['1b', '2c', '3d', '4e', '5f', '6g']);
+  });
+
+  it('is not fooled by names that JavaScript objects have', () => {
+    const { root } = parse('<__proto__ constructor="1" __proto__="2"><hasOwnProperty/></__proto__>');
+    expect(root.attributes.map((a) => [a.name, a.value])).toEqual([['constructor', '1'], ['__proto__', '2']]);
+  });
+});
+
+describe('encodings', () => {
+  const xml = '<a>é€😀</a>';
+  const utf16 = (text: string, bom: boolean): Buffer => Buffer.concat([bom ? Buffer.of(0xff, 0xfe) : Buffer.alloc(0), Buffer.from(text, 'utf16le')]);
+  const bigEndian = (bytes: Buffer): Buffer => Buffer.from(bytes).swap16();
+  const accepted: Record<string, Uint8Array> = {
+    'UTF-8': Buffer.from(xml),
+    'UTF-8 with byte order mark and blanks before the root': Buffer.from(`\ufeff\n ${xml}`),
+    'UTF-8, declared in lower case': Buffer.from(`<?xml version='1.0' encoding='utf-8'?>${xml}`),
+    'UTF-16LE with byte order mark': utf16(`<?xml version="1.0" encoding="UTF-16"?>${xml}`, true),
+    'UTF-16BE with byte order mark': bigEndian(utf16(`<?xml version="1.0" encoding="UTF-16"?>${xml}`, true)),
+    'UTF-16LE without one': utf16(xml, false),
+    'UTF-16BE without one': bigEndian(utf16(xml, false)),
+  };
+  for (const [name, bytes] of Object.entries(accepted)) it(name, () => expect(text(parse(bytes).root)).toBe('é€😀'));
+
+  it('takes a Latin declaration only where the bytes are ASCII, so that nobody reads other characters', () => {
+    const latin = '<?xml version="1.0" encoding="ISO-8859-1"?>';
+    expect(text(parse(`${latin}<a>x</a>`).root)).toBe('x');
+    expect(refusal(`${latin}<a>é</a>`).code).toBe('XML_BROKEN');
+    expect(refusal('<a>é</a>', { charset: 'iso-8859-1' }).code).toBe('XML_BROKEN');
+    expect(text(parse('<a>é</a>', { charset: 'UTF-8' }).root)).toBe('é');
+  });
+
+  const broken: Record<string, Uint8Array> = {
+    'a byte that is no UTF-8': Buffer.concat([Buffer.from('<a>'), Buffer.of(0xff), Buffer.from('</a>')]),
+    'an overlong sequence': Buffer.concat([Buffer.from('<a>'), Buffer.of(0xc0, 0xbc), Buffer.from('</a>')]),
+    'a surrogate in UTF-8': Buffer.concat([Buffer.from('<a>'), Buffer.of(0xed, 0xa0, 0x80), Buffer.from('</a>')]),
+    'a lone surrogate in UTF-16': utf16('<a>\ud800</a>', true),
+    'UTF-16 declared, UTF-8 sent': Buffer.from('<?xml version="1.0" encoding="UTF-16"?><a/>'),
+    'UTF-8 declared, UTF-16 sent': utf16('<?xml version="1.0" encoding="UTF-8"?><a/>', true),
+    'XML 1.1': Buffer.from('<?xml version="1.1"?><a/>'),
+    'a NUL': Buffer.from('<a>\0</a>'),
+    'nothing at all': Buffer.alloc(0),
+  };
+  for (const [name, bytes] of Object.entries(broken)) it(`refuses ${name}`, () => expect(refusal(bytes).code).toBe('XML_BROKEN'));
+});
+
+describe('what is refused', () => {
+  const broken = [
+    '<a>', '<a></b>', '<a/><b/>', 'x<a/>', '<a/>x', '<a b=1/>', '<a b="1" b="2"/>', '<a>&x;</a>', '<a>&</a>', '<a>]]></a>', '<p:a/>', '<a p:b=""/>',
+    '<a xmlns:p="u" xmlns:q="u" p:x="" q:x=""/>', '<a>&#0;</a>', '<a>&#xD800;</a>', '<a b="<"/>', '<a><!-- -- --></a>', '<a xmlns:p=""/>', '<a', '<a><![CDATA[',
+  ];
+  for (const xml of broken) it(`not well-formed: ${xml}`, () => expect(refusal(xml).code).toBe('XML_BROKEN'));
+
+  it('says line and column', () => {
+    expect(refusal('<a>\n  <b>\n</a>').detail).toMatch(/^line 3, column \d+: /);
+    expect(refusal('<a>\n<?x?></a>').detail).toMatch(/^line 2, column \d+: processing instruction$/);
+  });
+
+  it('DOCTYPE, with and without a subset, and so every entity bomb and external entity', () => {
+    expect(refusal('<!DOCTYPE a><a/>').code).toBe('XML_FORBIDDEN');
+    expect(refusal('<!DOCTYPE a [<!ENTITY b "bb"><!ENTITY c "&b;&b;">]><a>&c;</a>').code).toBe('XML_FORBIDDEN');
+    expect(refusal('<!DOCTYPE a SYSTEM "file:///etc/passwd"><a/>').code).toBe('XML_FORBIDDEN');
+  });
+
+  it('processing instructions before, inside and after the root; not the XML declaration', () => {
+    for (const xml of ['<?x?><a/>', '<a><?x y?></a>', '<a/><?x?>', '<?xml version="1.0"?><?x?><a/>', '<?xml-stylesheet href="x"?><a/>']) {
+      expect(refusal(xml).code).toBe('XML_FORBIDDEN');
+    }
+    expect(refusal('<?xml version="1.0"?><a/>').code).toBe('accepted');
+  });
+
+  it('a document that is too long, before it is looked at', () => {
+    expect(refusal('<a/>', { maxBytes: 3 })).toEqual({ code: 'ROOT_TOO_LARGE', detail: '4 bytes, at most 3' });
+  });
+
+  it('nesting beyond the bound while parsing: saxes takes square time over depth, 100,000 levels took it two minutes', () => {
+    expect(refusal('<a>'.repeat(64) + '</a>'.repeat(64)).code).toBe('accepted');
+    expect(refusal('<a>'.repeat(65) + '</a>'.repeat(65)).code).toBe('XML_TOO_DEEP');
+    expect(refusal('<a>'.repeat(300_000)).code).toBe('XML_TOO_DEEP');
+  });
+
+  it('more than a thousand attributes or declarations on one element', () => {
+    const many = (n: number, name: string): string => `<a ${Array.from({ length: n }, (_, i) => `${name}${i}="u"`).join(' ')}/>`;
+    expect(refusal(many(1_000, 'x')).code).toBe('accepted');
+    expect(refusal(many(1_001, 'x')).code).toBe('XML_BROKEN');
+    expect(refusal(many(60_000, 'xmlns:x')).code).toBe('XML_BROKEN');
+  });
+});
+
+describe('ids', () => {
+  const soap = (header: string, body: string): string =>
+    `<s:E xmlns:s="urn:s" xmlns:u="${WSU}"><s:Header>${header}</s:Header><s:Body>${body}</s:Body></s:E>`;
+
+  it('two elements with one id are refused, whichever of the attributes names it', () => {
+    for (const twice of [['u:Id', 'u:Id'], ['u:Id', 'Id'], ['id', 'u:Id'], ['xml:id', 'ID'], ['Id', 'Id']]) {
+      expect(refusal(soap(`<a ${twice[0]}="x"/><b ${twice[1]}="x"/>`, '')).code).toBe('DUPLICATE_ID');
+    }
+    expect(refusal(soap('<a Id="x"/>', '<b Id="x"/>')).code).toBe('DUPLICATE_ID');
+    expect(refusal(soap('', '<a u:Id="x"/><b id="x"/>')).code).toBe('DUPLICATE_ID');
+    expect(refusal(soap('', '<a id="x"/><b u:Id="x"/>')).code).toBe('DUPLICATE_ID');
+  });
+
+  it('are not compared where the caller does not ask', () => {
+    expect(refusal(soap('<a u:Id="x"/><b u:Id="x"/>', ''), { uniqueIds: false }).code).toBe('accepted');
+  });
+
+  it('a business document in the Body may use id as it likes; no signature can be taken to mean its elements then', () => {
+    // Order lines and styled text repeat plain id attributes; refusing them would stop messages that access points take.
+    const { ids } = parse(soap('<h u:Id="h"/>', '<a id="1"/><b><c id="1"/><d Id="2"/></b>'));
+    expect([...ids.keys()].sort()).toEqual(['2', 'h']);
+  });
+});
+
+it('never throws anything but a refusal, and never hangs, on mutations of a good document', () => {
+  const good = Buffer.from('<?xml version="1.0"?><s:E xmlns:s="urn:s"><s:H a="1" Id="2"><!--c--><![CDATA[d]]>&amp;e</s:H></s:E>');
+  fc.assert(fc.property(fc.array(fc.tuple(fc.nat(good.length - 1), fc.integer({ min: 0, max: 255 })), { minLength: 1, maxLength: 4 }), (changes) => {
+    const bytes = Buffer.from(good);
+    for (const [at, byte] of changes) bytes[at] = byte;
+    expect(['accepted', 'XML_BROKEN', 'XML_FORBIDDEN', 'DUPLICATE_ID']).toContain(refusal(bytes).code);
+  }), { numRuns: 2_000 });
+});
