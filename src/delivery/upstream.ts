@@ -188,6 +188,7 @@ class HttpUpstream implements Upstream {
 
   /** A reply that is streamed on holds its connection; where nobody comes to read it, patience ends that too. */
   #notForEver(body: Readable): void {
+    if (body.closed || body.readableEnded) return;
     const closed = new AbortController();
     body.once('close', () => closed.abort());
     void this.#options.clock.sleep(this.#options.times.patience, closed.signal).then(() => body.destroy());

@@ -264,6 +264,24 @@ describe('a reply', () => {
     expect(headerOf(result, 'content-encoding')).toBe('gzip');
   });
 
+  // The timer that ends an unread reply was also set for one that was read whole, and kept the process up for ten minutes.
+  it('that inflates beyond maxReply leaves no timer behind', async () => {
+    const clock = simulatedClock();
+    server.next(plain(200, 'text/xml', gzipSync(Buffer.alloc(50_000_000)), { 'Content-Encoding': 'gzip' }));
+    expect(await to({ clock }).attempt(attempted())).toMatchObject({ reason: 'replyTooLarge' });
+    expect(clock.sleeping).toBe(0);
+  });
+
+  it('over maxReply that is read to its end leaves no timer behind', async () => {
+    const clock = simulatedClock();
+    server.next(plain(200, 'text/plain', Buffer.alloc(3_000_000)));
+    const result = await to({ clock, limits: { maxReply: 1_000 } }).attempt(attempted());
+    expect(clock.sleeping).toBe(1);
+    await bodyOf(result);
+    await new Promise((resolve) => void setImmediate(resolve));
+    expect(clock.sleeping).toBe(0);
+  });
+
   it.each([['zstd', 'xx'], ['gzip', 'no gzip at all'], ['gzip, gzip', 'xx'], ['__proto__', 'x']])('coded %s that cannot be taken off is passed on as it came', async (coding, body) => {
     server.next(plain(200, 'text/xml', body, { 'Content-Encoding': coding }));
     const result = await to().attempt(attempted());
