@@ -1,5 +1,5 @@
-// Writes the JSON Schemas that are generated from the code into schemas/; with --check it only compares and fails on drift.
-// Needs a build (npm run build).
+// Writes the JSON Schemas that are generated from the code into schemas/; with --check it only compares, and fails on
+// drift. Needs a build (npm run build).
 import { readFile, writeFile } from 'node:fs/promises';
 import { generatedSchemas } from '../dist/src/config/generated-schemas.js';
 

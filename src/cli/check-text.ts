@@ -1,4 +1,5 @@
 import type { Config, RouteConfig, WatchConfig } from '../config/config.js';
+import type { Address } from '../config/values.js';
 import type { Projection } from '../config/projection.js';
 import { redact } from '../config/redact.js';
 import { accessPoint } from '../delivery/access-points.js';
@@ -13,6 +14,8 @@ const SHOWN = 50;
 /** Columns. */
 const WIDTH = 100;
 
+const NO_ADMIN = 'none: no health and no metrics (admin: { listen: 127.0.0.1:9080 })';
+
 const DURATIONS: ReadonlySet<string> = new Set(['window', 'late', 'wait', 'keepHeader']);
 
 /** What is in force, for people. Nothing in it is secret. */
@@ -24,14 +27,19 @@ export function describeConfig(config: Config, file: string, colour: boolean): s
     `${bold(file)} is in order.`,
     '',
     `role      ${safe.role}`,
-    ...(listen === undefined ? [] : [`listen    ${listen.host}:${listen.port}${safe.tls === undefined ? '' : ' (TLS)'}`]),
-    `admin     ${admin === undefined ? 'none: no health and no metrics (admin: { listen: 127.0.0.1:9080 })' : `${admin.listen.host}:${admin.listen.port}`}`,
+    ...(listen === undefined ? [] : [`listen    ${hostPort(listen)}${safe.tls === undefined ? '' : ' (TLS)'}`]),
+    `admin     ${admin === undefined ? NO_ADMIN : hostPort(admin.listen)}`,
     `ledger    ${ledgerText(safe)}`,
     `journal   ${safe.journal}`,
     `spool     ${safe.spool}`,
   ];
-  for (const route of safe.routes) lines.push('', bold(`route ${route.path}`), ...routeLines(route), ...ruleLines(route));
-  for (const folder of safe.watch) lines.push('', bold(`watch ${folder.folders.in}`), `  ${folder.protocol}, to ${folder.folders.out}`, ...ruleLines(folder));
+  for (const route of safe.routes) {
+    lines.push('', bold(`route ${route.path}`), ...routeLines(route), ...ruleLines(route));
+  }
+  for (const folder of safe.watch) {
+    const { protocol, folders } = folder;
+    lines.push('', bold(`watch ${folders.in}`), `  ${protocol}, to ${folders.out}`, ...ruleLines(folder));
+  }
   return `${lines.join('\n')}\n`;
 }
 
@@ -40,12 +48,17 @@ export function describeProjection({ ledger }: Config, { records, bytesPerRecord
     + `${formatSize(bytesPerRecord)}: ${formatSize(bytes)}${ledger.kind === 'redis' ? ' of memory' : ''}.\n`;
 }
 
+function hostPort({ host, port }: Address): string {
+  return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
+}
+
 function ledgerText({ ledger }: Config): string {
   const strict = ledger.strict ? ', strict' : '';
   if (ledger.kind === 'embedded') return `embedded, ${ledger.embedded}${strict}`;
   if (ledger.kind === 'memory') return `memory${strict}`;
   const { url, sentinel, cluster, client = 'ioredis' } = ledger.redis;
-  const where = url ?? (sentinel === undefined ? `cluster ${cluster?.nodes.join(', ')}` : `${sentinel.name} by ${sentinel.nodes.join(', ')}`);
+  const nodes = (sentinel ?? cluster)?.nodes.join(', ') ?? '';
+  const where = url ?? (sentinel === undefined ? `cluster ${nodes}` : `${sentinel.name} by ${nodes}`);
   return `redis, ${where}, ${client}${strict}`;
 }
 
@@ -60,9 +73,14 @@ function routeLines(route: RouteConfig): readonly string[] {
   });
   const memory = point.remembersMs === 0
     ? 'recognises no second copy itself'
-    : `recognises a second copy itself for ${formatDuration(point.remembersMs)}${point.persistent ? ', after its restart too' : ', until its restart'}`;
-  const errors = point.duplicateErrors.map(({ code, says }) => (says === undefined ? code : `${code} "${says}"`)).join(', ');
-  return [...lines, `  access point ${point.name}: ${memory}; not reached: ${point.notReached.join(', ')}; calls a copy ${errors}`];
+    : [`recognises a second copy itself for ${formatDuration(point.remembersMs)}`,
+      point.persistent ? 'after its restart too' : 'until its restart'].join(', ');
+  const errors = point.duplicateErrors.map(({ code, says }) => (says === undefined ? code : `${code} "${says}"`));
+  return [
+    ...lines,
+    `  access point ${point.name}: ${memory};`,
+    `    not reached: ${point.notReached.join(', ')}; calls a copy ${errors.join(', ')}`,
+  ];
 }
 
 function backendText({ backend }: RouteConfig): string {
@@ -79,7 +97,8 @@ function ruleLines(route: RouteConfig | WatchConfig): readonly string[] {
     ...wrapped('  defaults: ', valueTexts(values, route)),
     ...partners.slice(0, SHOWN).flatMap((partner) => partnerLines(partner, route)),
   ];
-  if (partners.length > SHOWN) lines.push(`  … and ${(partners.length - SHOWN).toLocaleString('en')} partners more (--json shows all)`);
+  const more = partners.length - SHOWN;
+  if (more > 0) lines.push(`  … and ${more.toLocaleString('en')} partners more (--json shows all)`);
   return lines;
 }
 
@@ -87,7 +106,8 @@ function partnerLines({ name, match, rule }: PartnerRule, route: RouteConfig | W
   const criteria = CRITERIA.flatMap((criterion) => {
     const values = match[criterion];
     if (values === undefined) return [];
-    return [`${criterion} ${values.length > 3 ? `${values.slice(0, 3).join(', ')}, … (${values.length})` : values.join(', ')}`];
+    const first = values.slice(0, 3).join(', ');
+    return [`${criterion} ${first}${values.length > 3 ? `, … (${values.length})` : ''}`];
   });
   const changes = valueTexts(rule, route);
   return wrapped(`  ${name} (${criteria.join('; ')}): `, changes.length === 0 ? ['as the defaults'] : changes);

@@ -51,13 +51,16 @@ export async function check(args: readonly string[], io: Io): Promise<number> {
     return values.strict && warnings.length > 0 ? EXIT.no : EXIT.ok;
   } catch (error) {
     if (!(error instanceof As4OnceError) || error.code !== 'CONFIG_INVALID') throw error;
-    if (values.json) io.out(`${JSON.stringify({ file: values.config, ok: false, problems: error.detail.split('\n') }, null, 2)}\n`);
+    const invalid = { file: values.config, ok: false, problems: error.detail.split('\n') };
+    if (values.json) io.out(`${JSON.stringify(invalid, null, 2)}\n`);
     else io.err(`${error.detail}\n`);
     return EXIT.usage;
   }
 }
 
-function print(io: Io, file: string, config: Config, warnings: readonly Problem[], projection: Projection | undefined): void {
+function print(
+  io: Io, file: string, config: Config, warnings: readonly Problem[], projection: Projection | undefined,
+): void {
   const colour = io.tty && io.env['NO_COLOR'] === undefined;
   io.out(describeConfig(config, file, colour));
   if (projection !== undefined) io.out(`\n${describeProjection(config, projection)}`);

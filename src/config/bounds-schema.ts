@@ -4,7 +4,8 @@ import { formatDuration } from '../policy/duration.js';
 import { formatSize } from '../policy/size.js';
 import { count, duration, positiveDuration, present, section, size } from './values.js';
 
-const bytes = (name: keyof Limits, words: string) => size.optional().describe(`${words} Default ${formatSize(LIMITS[name])}.`);
+const bytes = (name: keyof Limits, words: string) => size.optional()
+  .describe(`${words} Default ${formatSize(LIMITS[name])}.`);
 const number = (name: keyof Limits, most: number, words: string) =>
   count(1, most).optional().describe(`${words} Default ${LIMITS[name]}.`);
 
@@ -27,18 +28,21 @@ export const limitsSchema = section({
   attempts: number('attempts', 64, 'Attempts kept in a record.'),
 } satisfies Record<keyof Limits, z.ZodType>);
 
-const time = (name: keyof Times, words: string) => positiveDuration.optional().describe(`${words} Default ${formatDuration(TIMES[name])}.`);
-const timeOrNone = (name: keyof Times, words: string) => duration.optional().describe(`${words} Default ${formatDuration(TIMES[name])}.`);
+const time = (name: keyof Times, words: string) => positiveDuration.optional()
+  .describe(`${words} Default ${formatDuration(TIMES[name])}.`);
+const timeOrNone = (name: keyof Times, words: string) => duration.optional()
+  .describe(`${words} Default ${formatDuration(TIMES[name])}.`);
 
 export const timesSchema = section({
   headers: time('headers', 'Request headers must be complete within.'),
   bodyIdle: time('bodyIdle', 'Longest pause in a request body.'),
   lease: time('lease', 'How long a claim is ours without renewal.'),
-  renew: positiveDuration.optional().describe('How often a claim is renewed: less than half of the lease. Default a quarter of the lease.'),
+  renew: positiveDuration.optional()
+    .describe('How often a claim is renewed: less than half of the lease. Default a quarter of the lease.'),
   wait: timeOrNone('wait', 'How long a copy waits for the copy in progress.'),
   ledgerOutage: timeOrNone('ledgerOutage', 'How long a request is held while the ledger cannot be reached; then 503.'),
-  upstreamOutage: timeOrNone('upstreamOutage', 'How long a refused connection to the access point is tried again; then 503.'),
-  answerBy: time('answerBy', 'From the end of the request to the answer, waiting included; then 504 while the attempt goes on.'),
+  upstreamOutage: timeOrNone('upstreamOutage', 'How long a refused connection to it is tried again; then 503.'),
+  answerBy: time('answerBy', 'From the end of the request to the answer; then 504 while the attempt goes on.'),
   patience: time('patience', 'How long a late answer of the access point is awaited, judged and settled.'),
   settle: time('settle', 'How long a settle is tried before the reply goes to the journal.'),
   retryAfter: time('retryAfter', 'Retry-After of a 503, spread by half either way.'),

@@ -1,5 +1,5 @@
 import type { Config } from './config.js';
-import type { Problem } from './problem.js';
+import { error, warning, type Problem } from './problem.js';
 import type { Address } from './values.js';
 
 const LOCAL: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '::1', '0.0.0.0', '::']);
@@ -8,25 +8,29 @@ const LOCAL: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '::1', '0.
 export function listenerProblems(config: Config): readonly Problem[] {
   const { listen, admin, routes } = config;
   const problems: Problem[] = [];
+  if (admin !== undefined && open(admin)) {
+    problems.push(warning('ADMIN_OPEN', ['admin', 'listen'],
+      'is reachable from outside without a token: give admin.tokenFile, or listen on 127.0.0.1'));
+  }
   if (listen === undefined) {
-    if (routes.length > 0) problems.push({ level: 'error', code: 'LISTEN_MISSING', at: ['listen'], text: 'is missing: where do messages arrive? For example 127.0.0.1:8080' });
-    return problems;
+    if (routes.length === 0) return problems;
+    const text = 'is missing: where do messages arrive? For example 127.0.0.1:8080';
+    return [...problems, error('LISTEN_MISSING', ['listen'], text)];
   }
-  if (admin !== undefined && listen.port !== 0 && same(listen, admin.listen)) {
-    problems.push({ level: 'error', code: 'LISTEN_TWICE', at: ['admin', 'listen'], text: 'is the address of the traffic listener; take another port' });
-  }
-  if (admin !== undefined && !isLoopback(admin.listen.host) && admin.token === undefined && admin.tls?.clientAuth !== 'require') {
-    problems.push({ level: 'warning', code: 'ADMIN_OPEN', at: ['admin', 'listen'], text: 'is reachable from outside without a token: give admin.tokenFile, or listen on 127.0.0.1' });
+  if (listen.port === 0) return problems;
+  if (admin !== undefined && same(listen, admin.listen)) {
+    problems.push(error('LISTEN_TWICE', ['admin', 'listen'], 'is the traffic listener\'s address; take another port'));
   }
   for (const route of routes) {
-    if (route.upstream === undefined || !URL.canParse(route.upstream.url)) continue;
-    const url = new URL(route.upstream.url);
-    const port = Number(url.port === '' ? (url.protocol === 'https:' ? 443 : 80) : url.port);
-    if (listen.port !== 0 && port === listen.port && local(url.hostname, listen.host)) {
-      problems.push({ level: 'error', code: 'UPSTREAM_LOOP', at: [...route.at, 'upstream'], text: `leads back to our own listener (port ${port}); give the access point's address` });
-    }
+    if (route.upstream === undefined || !leadsTo(listen, route.upstream.url)) continue;
+    problems.push(error('UPSTREAM_LOOP', [...route.at, 'upstream'],
+      `leads back to our own listener (port ${listen.port}); give the access point's address`));
   }
   return problems;
+}
+
+function open({ listen, token, tls }: NonNullable<Config['admin']>): boolean {
+  return !isLoopback(listen.host) && token === undefined && tls?.clientAuth !== 'require';
 }
 
 function same(a: Address, b: Address): boolean {
@@ -34,10 +38,12 @@ function same(a: Address, b: Address): boolean {
 }
 
 /** Only what is certainly this machine: a name may resolve to anything. */
-function local(hostname: string, listening: string): boolean {
+function leadsTo(listen: Address, upstream: string): boolean {
+  if (!URL.canParse(upstream)) return false;
+  const { hostname, port, protocol } = new URL(upstream);
+  if (Number(port === '' ? (protocol === 'https:' ? 443 : 80) : port) !== listen.port) return false;
   const host = hostname.replace(/^\[|\]$/g, '').toLowerCase();
-  if (host === listening.toLowerCase()) return true;
-  return LOCAL.has(host) && (LOCAL.has(listening) || isAny(listening));
+  return host === listen.host.toLowerCase() || (LOCAL.has(host) && LOCAL.has(listen.host));
 }
 
 function isAny(host: string): boolean {
@@ -45,5 +51,5 @@ function isAny(host: string): boolean {
 }
 
 function isLoopback(host: string): boolean {
-  return host === 'localhost' || host === '::1' || /^127\./.test(host);
+  return host === 'localhost' || host === '::1' || host.startsWith('127.');
 }

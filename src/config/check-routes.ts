@@ -1,66 +1,85 @@
+import { ACCESS_POINT_NAMES } from '../delivery/access-points.js';
 import type { Config, RouteConfig } from './config.js';
-import type { Path, Problem } from './problem.js';
+import { error, warning, type Problem } from './problem.js';
 
-/** Whether every route has what its role and protocol need. Routes of `upstream:` at the top stand at the top. */
+/** Whether every route has what its role and protocol need. The route that `upstream:` makes stands at the top. */
 export function routeProblems(config: Config, handler: boolean): readonly Problem[] {
   const problems: Problem[] = [];
-  const add = (code: string, at: Path, text: string, level: 'error' | 'warning' = 'error'): void => {
-    problems.push({ level, code, at, text });
-  };
-  if (config.routes.length === 0 && config.watch.length === 0) {
-    if (config.role === 'front') add('UPSTREAM_MISSING', ['upstream'], 'is missing: where are messages delivered? Give upstream, routes or watch');
-    else if (!handler) add('BACKEND_MISSING', ['endpoint', 'backend'], 'is missing: give a directory or http');
-  }
-  if (config.role === 'endpoint') endpointProblems(config, add);
+  if (config.routes.length === 0 && config.watch.length === 0) problems.push(...nothingToDo(config, handler));
+  if (config.role === 'endpoint') problems.push(...endpointProblems(config));
   const paths = new Set<string>();
   const names = new Set<string>();
   for (const route of config.routes) {
-    const { at } = route;
-    if (paths.has(route.path)) add('PATH_TWICE', [...at, 'path'], `another route has the path ${route.path}`);
-    paths.add(route.path);
-    if (names.has(route.name)) add('NAME_TWICE', [...at, 'name'], `another route has the name ${route.name}`);
-    names.add(route.name);
-    oneRoute(config, route, handler, add);
+    const { at, path, name } = route;
+    if (paths.has(path)) problems.push(error('PATH_TWICE', [...at, 'path'], `another route has the path ${path}`));
+    if (names.has(name)) problems.push(error('NAME_TWICE', [...at, 'name'], `another route has the name ${name}`));
+    paths.add(path);
+    names.add(name);
+    problems.push(...deliveryProblems(config, route, handler), ...protocolProblems(config, route));
   }
-  for (const [i, folder] of config.watch.entries()) {
-    if (names.has(folder.name)) add('NAME_TWICE', ['watch', i, 'name'], `another route or folder has the name ${folder.name}`);
-    names.add(folder.name);
-    const used = Object.values(folder.folders);
-    if (new Set(used).size < used.length) add('FOLDER_TWICE', ['watch', i], 'two of its folders are the same');
+  for (const [i, { name, folders }] of config.watch.entries()) {
+    if (names.has(name)) problems.push(error('NAME_TWICE', ['watch', i, 'name'], `another one has the name ${name}`));
+    names.add(name);
+    const used = Object.values(folders);
+    if (new Set(used).size === used.length) continue;
+    problems.push(error('FOLDER_TWICE', ['watch', i], 'two of its folders are the same'));
   }
   return problems;
 }
 
-type Add = (code: string, at: Path, text: string, level?: 'error' | 'warning') => void;
+const BACKEND_MISSING = 'is missing: give a directory or http';
 
-function oneRoute(config: Config, route: RouteConfig, handler: boolean, add: Add): void {
-  const { at, protocol } = route;
-  const ownEndpoint = config.role === 'endpoint' && protocol === 'as4';
-  if (ownEndpoint) {
-    if (route.upstream !== undefined) add('UPSTREAM_UNUSED', [...at, 'upstream'], 'role endpoint delivers to a backend; leave upstream out', 'warning');
-    if (route.backend === undefined && !handler) add('BACKEND_MISSING', [...at, 'backend'], 'is missing: give a directory or http');
-  } else {
-    if (route.upstream === undefined) add('UPSTREAM_MISSING', [...at, 'upstream'], 'is missing: where are its messages delivered?');
-    if (route.backend !== undefined) add('BACKEND_UNUSED', [...at, 'backend'], 'only role endpoint has a backend; leave it out', 'warning');
-  }
-  if (config.role === 'front' && protocol === 'as4' && route.accessPoint === undefined) {
-    add('ACCESS_POINT_MISSING', [...at, 'accessPoint'], 'is missing: phase4, phoss-ap, holodeck, domibus, oxalis or other; it tells how long the access point remembers a message itself');
-  }
-  if (protocol === 'reference' && route.reference === undefined) {
-    add('REFERENCE_MISSING', [...at, 'reference'], 'is missing: where does the reference stand? For example { header: Idempotency-Key }');
-  }
-  if (protocol !== 'reference' && route.reference !== undefined) {
-    add('REFERENCE_UNUSED', [...at, 'reference'], `only protocol reference needs it; ${protocol} names its messages itself`, 'warning');
-  }
+function nothingToDo({ role }: Config, handler: boolean): readonly Problem[] {
+  if (role === 'endpoint') return handler ? [] : [error('BACKEND_MISSING', ['endpoint', 'backend'], BACKEND_MISSING)];
+  const text = 'is missing: where are messages delivered? Give upstream, routes or watch';
+  return [error('UPSTREAM_MISSING', ['upstream'], text)];
 }
 
-function endpointProblems({ endpoint, security }: Config, add: Add): void {
+function deliveryProblems({ role }: Config, route: RouteConfig, handler: boolean): readonly Problem[] {
+  const { at, protocol, upstream, backend } = route;
+  const problems: Problem[] = [];
+  if (role === 'endpoint' && protocol === 'as4') {
+    if (upstream !== undefined) {
+      const text = 'role endpoint delivers to a backend; leave upstream out';
+      problems.push(warning('UPSTREAM_UNUSED', [...at, 'upstream'], text));
+    }
+    if (backend === undefined && !handler) problems.push(error('BACKEND_MISSING', [...at, 'backend'], BACKEND_MISSING));
+    return problems;
+  }
+  if (upstream === undefined) {
+    problems.push(error('UPSTREAM_MISSING', [...at, 'upstream'], 'is missing: where are its messages delivered?'));
+  }
+  if (backend !== undefined) {
+    problems.push(warning('BACKEND_UNUSED', [...at, 'backend'], 'only role endpoint has a backend; leave it out'));
+  }
+  return problems;
+}
+
+function protocolProblems({ role }: Config, { at, protocol, accessPoint, reference }: RouteConfig): readonly Problem[] {
+  if (role === 'front' && protocol === 'as4' && accessPoint === undefined) {
+    return [error('ACCESS_POINT_MISSING', [...at, 'accessPoint'],
+      `is missing: ${ACCESS_POINT_NAMES.join(', ')}; it tells how long the access point remembers a message itself`)];
+  }
+  if (protocol === 'reference' && reference === undefined) {
+    return [error('REFERENCE_MISSING', [...at, 'reference'],
+      'is missing: where does the reference stand? For example { header: Idempotency-Key }')];
+  }
+  if (protocol === 'reference' || reference === undefined) return [];
+  return [warning('REFERENCE_UNUSED', [...at, 'reference'],
+    `only protocol reference needs it; ${protocol} names its messages itself`)];
+}
+
+function endpointProblems({ endpoint, security }: Config): readonly Problem[] {
   if (endpoint === undefined) {
-    add('ENDPOINT_MISSING', ['endpoint'], 'is missing: role endpoint needs profile and keys');
-    return;
+    return [error('ENDPOINT_MISSING', ['endpoint'], 'is missing: role endpoint needs profile and keys')];
   }
-  if (endpoint.keys === undefined) add('KEYS_MISSING', ['endpoint', 'keys'], 'is missing: certificate and key that sign Receipts');
+  const problems: Problem[] = [];
+  if (endpoint.keys === undefined) {
+    problems.push(error('KEYS_MISSING', ['endpoint', 'keys'], 'is missing: certificate and key that sign Receipts'));
+  }
   if (security?.trust === undefined) {
-    add('TRUST_MISSING', ['security', 'trust'], 'is missing: the PEM file of the authorities whose certificates are trusted');
+    problems.push(error('TRUST_MISSING', ['security', 'trust'],
+      'is missing: the PEM file of the authorities whose certificates are trusted'));
   }
+  return problems;
 }

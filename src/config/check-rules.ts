@@ -4,7 +4,7 @@ import type { Rule } from '../policy/rule.js';
 import type { RuleChanges, RuleSet } from '../policy/select.js';
 import { ties } from '../policy/ties.js';
 import type { Config, RouteConfig, WatchConfig } from './config.js';
-import { pathText, type Path, type Problem } from './problem.js';
+import { error, pathText, warning, type Path, type Problem } from './problem.js';
 import type { NamedPartner } from './rules.js';
 
 /** One route or folder with its compiled rules and the partners they came from, in one order. */
@@ -29,10 +29,9 @@ function tied(partners: readonly NamedPartner[]): readonly Problem[] {
   return ties(partners.map((partner) => partner.match)).flatMap(([a, b]): Problem[] => {
     const [first, second] = [partners[a], partners[b]];
     if (first === undefined || second === undefined) return [];
-    return [{
-      level: 'error', code: 'PARTNER_TIE', at: [...second.at, 'match'],
-      text: `ties with ${pathText(first.at)} (${first.name}): one message can match both and neither is more specific; add a criterion to one of them`,
-    }];
+    return [error('PARTNER_TIE', [...second.at, 'match'],
+      `ties with ${pathText(first.at)} (${first.name}): one message can match both and neither is more specific; `
+      + 'add a criterion to one of them')];
   });
 }
 
@@ -42,7 +41,7 @@ function namesTwice(partners: readonly NamedPartner[]): readonly Problem[] {
     const other = first.get(partner.name);
     first.set(partner.name, other ?? partner);
     if (other === undefined) return [];
-    return [{ level: 'error', code: 'NAME_TWICE', at: [...partner.at, 'name'], text: `${pathText(other.at)} has the name ${partner.name} too` }];
+    return [error('NAME_TWICE', [...partner.at, 'name'], `${pathText(other.at)} has the name ${partner.name} too`)];
   });
 }
 
@@ -53,32 +52,42 @@ function oneRule(
   const changed = (...names: (keyof RuleChanges)[]): boolean =>
     changes === undefined || names.some((name) => changes[name] !== undefined);
   const found: Problem[] = [];
-  const add = (level: 'error' | 'warning', code: string, field: keyof RuleChanges, text: string): void => {
-    found.push({ level, code, at: [...at, field], text });
+  const add = (make: typeof error, code: string, field: keyof RuleChanges, text: string): void => {
+    found.push(make(code, [...at, field], text));
   };
   if (changed('replyPattern', 'mode') && rule.replyPattern === 'callback' && rule.mode === 'eliminate') {
-    add('error', 'CALLBACK_ELIMINATE', 'replyPattern', 'callback needs mode: detect-only: a Receipt that comes later by callback cannot be replayed in the response');
+    add(error, 'CALLBACK_ELIMINATE', 'replyPattern',
+      'callback needs mode: detect-only: a Receipt that comes later by callback cannot be replayed in the response');
   }
   if (changed('otherSender', 'key') && rule.otherSender === 'deliver' && rule.key.includes('+sender')) {
-    add('warning', 'OTHER_SENDER_UNUSED', 'otherSender', `has no effect with key: ${rule.key}, which keeps senders apart; it is for key: reference`);
+    add(warning, 'OTHER_SENDER_UNUSED', 'otherSender',
+      `has no effect with key: ${rule.key}, which keeps senders apart; it is for key: reference`);
   }
   if (changed('window') && rule.window < 2 * config.times.patience) {
-    add('warning', 'WINDOW_SHORT', 'window', `should be at least twice times.patience (${formatDuration(config.times.patience)}): a late answer may come when the message is forgotten`);
+    add(warning, 'WINDOW_SHORT', 'window',
+      `should be at least twice times.patience (${formatDuration(config.times.patience)}): `
+      + 'a late answer may come when the message is forgotten');
   }
   if (changed('previousKey', 'key') && rule.previousKey === rule.key) {
-    add('warning', 'PREVIOUS_KEY_SAME', 'previousKey', 'is the key itself; leave it out');
+    add(warning, 'PREVIOUS_KEY_SAME', 'previousKey',
+      'is the key itself; leave it out');
   }
   if (changed('key') && rule.key.includes('+datetime') && route.protocol !== 'edifact' && route.protocol !== 'x12') {
-    add('error', 'KEY_DATETIME', 'key', `+datetime is for EDIFACT and X12: a retry of protocol ${route.protocol} may carry a new time`);
+    add(error, 'KEY_DATETIME', 'key',
+      `+datetime is for EDIFACT and X12: a retry of protocol ${route.protocol} may carry a new time`);
   }
   if (changed('key') && rule.key.includes('+content')) {
-    add('warning', 'KEY_CONTENT', 'key', 'with the content in the key a reused reference is never a mismatch: altered content is delivered');
+    add(warning, 'KEY_CONTENT', 'key',
+      'with the content in the key a reused reference is never a mismatch: altered content is delivered');
   }
   if (changed('verify') && rule.verify === 'signature' && config.security?.trust === undefined) {
-    add('error', 'VERIFY_WITHOUT_TRUST', 'verify', 'needs security.trust: the PEM file of the authorities whose certificates are trusted');
+    add(error, 'VERIFY_WITHOUT_TRUST', 'verify',
+      'needs security.trust: the PEM file of the authorities whose certificates are trusted');
   }
   if (changed('uncertain') && rule.uncertain === 'redeliver' && forgets(route)) {
-    add('warning', 'REDELIVER_BLIND', 'uncertain', 'redeliver, before an access point that does not recognise a second copy itself, may deliver twice; auto holds such a message');
+    add(warning, 'REDELIVER_BLIND', 'uncertain',
+      'redeliver, before an access point that does not recognise a second copy itself, may deliver twice; '
+      + 'auto holds such a message');
   }
   return found;
 }

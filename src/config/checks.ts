@@ -3,7 +3,7 @@ import type { Assembled, Config } from './config.js';
 import { listenerProblems } from './check-listeners.js';
 import { ruleProblems } from './check-rules.js';
 import { routeProblems } from './check-routes.js';
-import type { Problem } from './problem.js';
+import { error, warning, type Problem } from './problem.js';
 
 /** What is checked beside the file itself. */
 export interface CheckOptions {
@@ -12,8 +12,8 @@ export interface CheckOptions {
 }
 
 /**
- * What no single value shows: values that contradict each other (errors, the file is refused) and combinations that will
- * surprise (warnings, printed by `check` and at start).
+ * What no single value shows: values that contradict each other (errors, the file is refused) and combinations that
+ * will surprise (warnings, printed by `check` and at start).
  */
 export function crossChecks(assembled: Assembled, options: CheckOptions = {}): readonly Problem[] {
   const { config, partners } = assembled;
@@ -32,14 +32,13 @@ export function crossChecks(assembled: Assembled, options: CheckOptions = {}): r
   return withoutRepetitions(problems);
 }
 
-/** design: `check` wants lease < wait < answerBy < patience. Only a claim that lapses before its renewal breaks a law. */
+/** lease < wait < answerBy < patience is what should be; only a claim that lapses before its renewal breaks a law. */
 function timeProblems({ times }: Config): readonly Problem[] {
   const problems: Problem[] = [];
   if (times.renew * 2 >= times.lease) {
-    problems.push({
-      level: 'error', code: 'RENEW_SLOW', at: ['times', 'renew'],
-      text: `renew (${times.renew} ms) must be less than half of lease (${times.lease} ms), or a live claim lapses; leave renew out`,
-    });
+    problems.push(error('RENEW_SLOW', ['times', 'renew'],
+      `renew (${times.renew} ms) must be less than half of lease (${times.lease} ms), or a live claim lapses; `
+      + 'leave renew out'));
   }
   const order = [
     ['lease', 'wait', 'copies give up before a dead holder\'s claim lapses'],
@@ -48,17 +47,16 @@ function timeProblems({ times }: Config): readonly Problem[] {
   ] as const;
   for (const [shorter, longer, why] of order) {
     if (times[shorter] < times[longer]) continue;
-    problems.push({
-      level: 'warning', code: 'TIMES_ORDER', at: ['times', longer],
-      text: `${longer} (${times[longer]} ms) should be more than ${shorter} (${times[shorter]} ms): ${why}`,
-    });
+    problems.push(warning('TIMES_ORDER', ['times', longer],
+      `${longer} (${times[longer]} ms) should be more than ${shorter} (${times[shorter]} ms): ${why}`));
   }
   return problems;
 }
 
 function ledgerProblems({ ledger }: Config): readonly Problem[] {
   if (ledger.kind !== 'memory') return [];
-  return [{ level: 'warning', code: 'MEMORY_LEDGER', at: ['ledger', 'memory'], text: 'forgets everything when the process ends: for tests only; use embedded: DIR' }];
+  return [warning('MEMORY_LEDGER', ['ledger', 'memory'],
+    'forgets everything when the process ends: for tests only; use embedded: DIR')];
 }
 
 /** A partner of the file belongs to every route; what is wrong with it is said once. */

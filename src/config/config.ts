@@ -30,7 +30,7 @@ export interface Config {
   readonly endpoint?: EndpointInput;
   readonly security?: SecurityInput;
   readonly admin?: AdminConfig;
-  readonly log: { readonly level: 'debug' | 'info' | 'warn' | 'error' | 'silent'; readonly file?: string; readonly pretty: boolean };
+  readonly log: LogConfig;
   readonly journal: string;
   readonly spool: string;
   readonly state: string;
@@ -42,6 +42,13 @@ export interface AdminConfig {
   readonly token?: string;
   readonly tls?: TlsInput;
   readonly dashboard: boolean;
+}
+
+export interface LogConfig {
+  readonly level: 'debug' | 'info' | 'warn' | 'error' | 'silent';
+  /** Absent: standard output. */
+  readonly file?: string;
+  readonly pretty: boolean;
 }
 
 export interface RouteConfig {
@@ -93,7 +100,7 @@ export interface Assembled {
   readonly partners: readonly (readonly NamedPartner[])[];
 }
 
-/** Puts the parts together. `input` has its FilePaths resolved already; `base` is the folder relative paths count from. */
+/** Puts the parts together. The FilePaths of `input` are resolved; `base` is the folder relative paths count from. */
 export function assemble(input: ConfigInput, base: string): Assembled {
   const times = timesOf(input.times);
   const ledger = ledgerOf(input.ledger);
@@ -106,7 +113,7 @@ export function assemble(input: ConfigInput, base: string): Assembled {
     lists.push(list);
     return list;
   };
-  const rulesFor = (protocol: ProtocolName, level: RouteInput | WatchInput, list: readonly NamedPartner[]): RouteRules =>
+  const rulesFor = (protocol: ProtocolName, level: RouteInput | WatchInput, list: readonly NamedPartner[]) =>
     rulesOf(protocol, times.wait, [input.defaults, level.defaults], list);
   const routes = routesOf(input).map(([route, at]) => {
     const list = listOf(route, at);
@@ -141,7 +148,7 @@ function adminOf({ listen, dashboard = true, token, tls }: NonNullable<ConfigInp
   return { listen, dashboard, ...present({ token, tls }) };
 }
 
-/** The routes as written; `upstream` (or an endpoint's backend) at the top is one more, `/`, where the list has none. */
+/** The routes as written; `upstream` (or an endpoint's backend) at the top is one more, `/`, if the list has none. */
 function routesOf(input: ConfigInput): readonly (readonly [RouteInput, readonly (string | number)[]])[] {
   const listed = (input.routes ?? []).map((route, i) => [route, ['routes', i]] as const);
   const atTop = input.upstream !== undefined || (input.role === 'endpoint' && input.endpoint?.backend !== undefined);
@@ -150,7 +157,8 @@ function routesOf(input: ConfigInput): readonly (readonly [RouteInput, readonly 
 }
 
 function routeOf(
-  input: ConfigInput, route: RouteInput, at: readonly (string | number)[], rules: RouteRules, partners: readonly NamedPartner[],
+  input: ConfigInput, route: RouteInput, at: readonly (string | number)[],
+  rules: RouteRules, partners: readonly NamedPartner[],
 ): RouteConfig {
   const { reference, type, from, to, methods = ['POST'], noReference = 'forward' } = route;
   const protocol = route.protocol ?? 'as4';
@@ -160,13 +168,13 @@ function routeOf(
     protocol,
     scope: route.scope ?? input.scope ?? 'default',
     rules,
-    partnerSecurity: Object.fromEntries(partners.flatMap((p) => (p.security === undefined ? [] : [[p.name, p.security] as const]))),
+    partnerSecurity: present(Object.fromEntries(partners.map((partner) => [partner.name, partner.security]))),
     at,
     ...present({
       upstream: route.upstream ?? (protocol === 'as4' && input.role === 'front' ? input.upstream : undefined),
       accessPoint: route.accessPoint ?? (protocol === 'as4' ? input.accessPoint : undefined),
       backend: route.backend ?? (protocol === 'as4' ? input.endpoint?.backend : undefined),
-      reference: reference === undefined ? undefined : { reference, methods, noReference, ...present({ type, from, to }) },
+      reference: reference && { reference, methods, noReference, ...present({ type, from, to }) },
     }),
   };
 }

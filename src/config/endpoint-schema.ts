@@ -20,9 +20,11 @@ export const backendSchema = section({
 }).meta({ id: 'backend' });
 
 export const endpointSchema = section({
-  profile: z.enum(['peppol', 'edelivery', 'custom']).describe('Which rules a message must keep: OpenPeppol AS4 2.0, eDelivery AS4 1.15, or those given here.'),
+  profile: z.enum(['peppol', 'edelivery', 'custom'])
+    .describe('Which rules a message must keep: OpenPeppol AS4 2.0, eDelivery AS4 1.15, or those given here.'),
   partyId: oneOrMore(text).optional().describe('Our own PartyId; a message To another one is refused.'),
-  keys: oneOrMore(keySchema).optional().describe('Our own certificates and keys. A list while one replaces another; the last one signs.'),
+  keys: oneOrMore(keySchema).optional()
+    .describe('Our own certificates and keys. A list while one replaces another; the last one signs.'),
   backend: backendSchema.optional().describe('Where payloads are delivered.'),
   onlyPartners: onOff.optional().describe('Refuse senders that no partner rule matches. Default false.'),
   maxPayload: size.optional().describe('Largest payload after decompression. Default 1 GiB.'),

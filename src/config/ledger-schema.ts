@@ -7,13 +7,15 @@ const nodeAddress = text.regex(/^(\[[0-9A-Fa-f:]+\]|[^:\s]+):\d{1,5}$/, { error:
 const redisUrl = secret.regex(/^rediss?:\/\//, { error: 'must be a redis:// or rediss:// URL' });
 
 const redisSchema = section({
-  url: redisUrl.optional().describe('redis://user:password@host:6379/0, or rediss:// for TLS. The password is never printed.'),
+  url: redisUrl.optional()
+    .describe('redis://user:password@host:6379/0, or rediss:// for TLS. The password is never printed.'),
   urlFile: text.optional().describe('File that holds the URL.'),
   client: z.enum(['ioredis', 'node-redis']).optional().describe('Client library. Default ioredis.'),
   username: text.optional().describe('ACL user.'),
   ...secretField('password', 'Password of the ACL user or of the server.'),
   database: count(0, 65_535).optional().describe('Number of the database; not in a cluster. Default 0, or the URL\'s.'),
-  prefix: z.string().max(100).optional().describe('What every key begins with; separates several uses of one server. Default as4-once:.'),
+  prefix: z.string().max(100).optional()
+    .describe('What every key begins with; separates several uses of one server. Default as4-once:.'),
   sentinel: section({
     name: text.describe('Name of the master as the Sentinels know it.'),
     nodes: z.array(nodeAddress).min(1).describe('The Sentinels, host:port each.'),
@@ -30,13 +32,17 @@ const redisSchema = section({
 });
 
 export const ledgerSchema = section({
-  embedded: path.optional().describe('Folder of the embedded ledger: one machine, any number of processes, nothing to install.'),
-  redis: z.union([redisUrl, redisSchema], { error: 'must be a redis:// URL or a mapping with url, sentinel or cluster' }).optional()
+  embedded: path.optional()
+    .describe('Folder of the embedded ledger: one machine, any number of processes, nothing to install.'),
+  redis: z.union([redisUrl, redisSchema], { error: 'must be a redis:// URL or a mapping (url, sentinel or cluster)' })
+    .optional()
     .describe('Redis 7 or later: several machines.'),
   memory: z.union([z.literal(true), z.literal('true')], { error: 'must be true' }).optional()
     .describe('Forgets everything when the process ends: for tests only.'),
-  strict: onOff.optional().describe('Refuse to work with a store that may forget or that went back in time. Default false: warn.'),
-  maxBytes: size.optional().describe('Take no new claims beyond this size; replays go on. Default: what disk or server allow.'),
+  strict: onOff.optional()
+    .describe('Refuse to work with a store that may forget or that went back in time. Default false: warn.'),
+  maxBytes: size.optional()
+    .describe('Take no new claims beyond this size; replays go on. Default: what disk or server allow.'),
 }).superRefine((ledger, context) => {
   const given = (['embedded', 'redis', 'memory'] as const).filter((name) => ledger[name] !== undefined);
   if (given.length === 1) return;
@@ -45,7 +51,8 @@ export const ledgerSchema = section({
 }).superRefine(({ redis }, context) => {
   if (redis === undefined || typeof redis === 'string') return;
   const given = (['url', 'sentinel', 'cluster'] as const).filter((name) => redis[name] !== undefined);
-  if (given.length !== 1) context.addIssue({ code: 'custom', path: ['redis'], message: 'needs exactly one of url, sentinel, cluster' });
+  if (given.length === 1) return;
+  context.addIssue({ code: 'custom', path: ['redis'], message: 'needs exactly one of url, sentinel, cluster' });
 });
 
 export type RedisSettings = Omit<z.output<typeof redisSchema>, 'urlFile' | 'passwordFile'>;

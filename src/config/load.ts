@@ -4,7 +4,7 @@ import { As4OnceError } from '../errors.js';
 import { crossChecks, type CheckOptions } from './checks.js';
 import { assemble, located, type Config } from './config.js';
 import { pathText, schemaProblems, type Problem } from './problem.js';
-import { rememberSecrets, scrub } from './redact.js';
+import { rememberSecrets, scrub, type Secrets } from './redact.js';
 import { configSchema } from './schema.js';
 import { readSource, type Source } from './source.js';
 import { substitute } from './substitute.js';
@@ -46,7 +46,8 @@ export function inspectConfig(given: ConfigSource | string, options: LoadOptions
   refuse(written.problems, name, written, new Map());
 
   const env = options.env ?? process.env;
-  const { value, problems, secrets } = substitute(written.value, { env, readFile: (path) => readFileSync(absolute(path), 'utf8') });
+  const readFile = (path: string): string => readFileSync(absolute(path), 'utf8');
+  const { value, problems, secrets } = substitute(written.value, { env, readFile });
   refuse(problems, name, written, secrets);
   const parsed = configSchema.safeParse(value);
   if (!parsed.success) throw invalid(schemaProblems(parsed.error.issues, value), name, written, secrets);
@@ -77,18 +78,18 @@ function read(source: ConfigSource, name: string): Source {
   }
 }
 
-function refuse(problems: readonly Problem[], name: string, written: Source, secrets: ReadonlyMap<string, string>): void {
+function refuse(problems: readonly Problem[], name: string, written: Source, secrets: Secrets): void {
   const errors = problems.filter((problem) => problem.level === 'error');
   if (errors.length > 0) throw invalid(errors, name, written, secrets);
 }
 
-function invalid(problems: readonly Problem[], name: string, written: Source, secrets: ReadonlyMap<string, string>): As4OnceError {
+function invalid(problems: readonly Problem[], name: string, written: Source, secrets: Secrets): As4OnceError {
   const lines = problems.map((problem) => placed(problem, written, secrets)).sort(byPosition);
   return new As4OnceError('CONFIG_INVALID', lines.map((problem) => problemText(problem, name)).join('\n'));
 }
 
 /** With its place in the file, and without any secret in its text. */
-function placed(problem: Problem, written: Source, secrets: ReadonlyMap<string, string>): Problem {
+function placed(problem: Problem, written: Source, secrets: Secrets): Problem {
   const clean = { ...problem, text: scrub(problem.text, secrets) };
   if (problem.position !== undefined) return clean;
   const position = written.locate(problem.at, problem.key === true ? 'key' : 'value');

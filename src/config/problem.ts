@@ -16,6 +16,14 @@ export interface Problem {
   readonly position?: { readonly line: number; readonly column: number };
 }
 
+export function error(code: string, at: Path, text: string): Problem {
+  return { level: 'error', code, at, text };
+}
+
+export function warning(code: string, at: Path, text: string): Problem {
+  return { level: 'warning', code, at, text };
+}
+
 /** `routes[0].upstream.url` */
 export function pathText(path: Path): string {
   return path.reduce<string>((text, step) =>
@@ -26,7 +34,8 @@ export function pathText(path: Path): string {
 export function schemaProblems(issues: readonly z.core.$ZodIssue[], value: unknown): readonly Problem[] {
   const problems = issues.flatMap((issue) => problemsOf(issue, [], value));
   // A mapping with a mistyped key also "needs at least one of" the key that was meant: one sentence is enough.
-  const mistyped = new Set(problems.filter(({ code }) => code === 'UNKNOWN_KEY').map(({ at }) => pathText(at.slice(0, -1))));
+  const unknown = problems.filter(({ code }) => code === 'UNKNOWN_KEY');
+  const mistyped = new Set(unknown.map(({ at }) => pathText(at.slice(0, -1))));
   return problems.filter((problem) => problem.code !== 'COMBINATION' || !mistyped.has(pathText(problem.at)));
 }
 
@@ -35,20 +44,22 @@ function problemsOf(issue: z.core.$ZodIssue, above: Path, value: unknown): reado
   if (issue.code === 'unrecognized_keys') {
     const known = issue.message.split(',');
     return issue.keys.map((name): Problem =>
-      ({ level: 'error', code: 'UNKNOWN_KEY', at: [...at, name], key: true, text: `unknown key; ${suggestion(name, known)}` }));
+      ({ ...error('UNKNOWN_KEY', [...at, name], `unknown key; ${suggestion(name, known)}`), key: true }));
   }
   if (issue.code === 'invalid_union') {
     const inner = branch(issue.errors, get(value, at));
     if (inner !== undefined) return inner.flatMap((one) => problemsOf(one, at, value));
   }
   const given = get(value, at);
-  const missing = given === undefined && issue.code === 'invalid_type';
+  if (given === undefined && issue.code === 'invalid_type') return [error('MISSING', at, 'is missing')];
   const combined = issue.code === 'custom' && typeof given === 'object';
-  return [{ level: 'error', code: missing ? 'MISSING' : combined ? 'COMBINATION' : 'INVALID', at, text: missing ? 'is missing' : sentence(issue, given) }];
+  return [error(combined ? 'COMBINATION' : 'INVALID', at, sentence(issue, given))];
 }
 
 /** Of a union's branches the one that was meant: a mapping or list that failed further in, not on its own kind. */
-function branch(errors: readonly (readonly z.core.$ZodIssue[])[], given: unknown): readonly z.core.$ZodIssue[] | undefined {
+function branch(
+  errors: readonly (readonly z.core.$ZodIssue[])[], given: unknown,
+): readonly z.core.$ZodIssue[] | undefined {
   if (typeof given !== 'object' || given === null) {
     return errors.find((issues) => issues.every((issue) => !issue.message.startsWith('Invalid')));
   }
@@ -59,26 +70,22 @@ function wrongKind(issue: z.core.$ZodIssue): boolean {
   return issue.code === 'invalid_type' || issue.code === 'invalid_value' || issue.code === 'invalid_union';
 }
 
-const KINDS: Readonly<Record<string, string>> = { object: 'a mapping (key: value)', array: 'a list', string: 'text', boolean: 'true or false' };
+const KINDS: Readonly<Record<string, string>> = {
+  object: 'a mapping (key: value)', array: 'a list', string: 'text', boolean: 'true or false',
+};
 
 function sentence(issue: z.core.$ZodIssue, given: unknown): string {
-  switch (issue.code) {
-    case 'invalid_type':
-      return issue.message.startsWith('Invalid input') ? `must be ${KINDS[issue.expected] ?? issue.expected}` : issue.message;
-    case 'invalid_value': {
-      const words = issue.values.map(String);
-      const near = typeof given === 'string' ? nearest(given, words) : undefined;
-      return `must be one of ${words.join(', ')}${near === undefined ? '' : `; did you mean ${near}?`}`;
-    }
-    case 'too_small':
-      return issue.message.startsWith('Too small') ? 'must not be empty' : issue.message;
-    case 'too_big':
-      return `must not be longer than ${issue.maximum}`;
-    case 'invalid_format':
-      return issue.message.startsWith('Invalid') ? `must look like ${issue.pattern ?? issue.format}` : issue.message;
-    default:
-      return issue.message;
+  if (issue.code === 'invalid_value') {
+    const words = issue.values.map(String);
+    const near = typeof given === 'string' ? nearest(given, words) : undefined;
+    return `must be one of ${words.join(', ')}${near === undefined ? '' : `; did you mean ${near}?`}`;
   }
+  if (issue.code === 'too_big') return `must not be longer than ${issue.maximum}`;
+  // What our own schemas say in words of their own stands as it is; the rest is put into ours.
+  if (!/^(Invalid|Too small)/.test(issue.message)) return issue.message;
+  if (issue.code === 'invalid_type') return `must be ${KINDS[issue.expected] ?? issue.expected}`;
+  if (issue.code === 'too_small') return 'must not be empty';
+  return issue.code === 'invalid_format' ? `must look like ${issue.pattern ?? issue.format}` : issue.message;
 }
 
 function suggestion(name: string, known: readonly string[]): string {
@@ -106,7 +113,8 @@ function distance(a: string, b: string): number {
     for (let j = 1; j <= b.length; j += 1) {
       const same = a[i - 1] === b[j - 1];
       let cost = Math.min((row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1, (row[j - 1] ?? 0) + (same ? 0 : 1));
-      if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]) cost = Math.min(cost, (before[j - 2] ?? 0) + 1);
+      const swapped = i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1];
+      if (swapped) cost = Math.min(cost, (before[j - 2] ?? 0) + 1);
       next.push(cost);
     }
     [before, row] = [row, next];

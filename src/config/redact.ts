@@ -6,8 +6,11 @@ const HIDDEN = '***';
 const SHORT = 4;
 const SECRET_KEYS: ReadonlySet<string> = new Set(['token', 'password', 'passphrase']);
 
-/** What came from the environment or from files, by the Config that holds it. Not a property: it must not be printed. */
+/** What came from the environment or from files, by its Config. Not a property of it: it must not be printed. */
 const secretsOf = new WeakMap<Config, readonly string[]>();
+
+/** Values that came from the environment or from files, and what each is shown as. */
+export type Secrets = ReadonlyMap<string, string>;
 
 export function rememberSecrets(config: Config, secrets: Iterable<string>): void {
   secretsOf.set(config, [...secrets]);
@@ -23,8 +26,8 @@ export function redact(config: Config): unknown {
 }
 
 /**
- * SHA-256 (hex) of the configuration in force, equal on two nodes that decide alike. Secrets do not enter it: a digest is
- * shown, and a short password could be guessed from it. Neither does the node's own name.
+ * SHA-256 (hex) of the configuration in force, equal on two nodes that decide alike. Secrets do not enter it: a digest
+ * is shown, and a short password could be guessed from it. Neither does the node's own name.
  */
 export function configDigest(config: Config): string {
   const { node: _, ...rest } = config;
@@ -32,7 +35,7 @@ export function configDigest(config: Config): string {
 }
 
 /** Takes every secret out of a text, for what must be said about a value that may hold one. */
-export function scrub(text: string, secrets: ReadonlyMap<string, string>): string {
+export function scrub(text: string, secrets: Secrets): string {
   const longestFirst = [...secrets].sort(([a], [b]) => b.length - a.length);
   return longestFirst.reduce((clean, [secret, shown]) =>
     secret.length < SHORT ? clean.replaceAll(`"${secret}"`, shown) : clean.replaceAll(secret, shown), text);
@@ -40,7 +43,8 @@ export function scrub(text: string, secrets: ReadonlyMap<string, string>): strin
 
 function hide(text: string, secrets: readonly string[]): string {
   if (secrets.includes(text)) return HIDDEN;
-  return secrets.filter((secret) => secret.length >= SHORT).reduce((clean, secret) => clean.replaceAll(secret, HIDDEN), text);
+  const long = secrets.filter((secret) => secret.length >= SHORT);
+  return long.reduce((clean, secret) => clean.replaceAll(secret, HIDDEN), text);
 }
 
 /** A Redis URL may also carry its password in the query. */
@@ -60,5 +64,6 @@ function copied(value: unknown, clean: (text: string) => string): unknown {
 function sorted(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sorted);
   if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)).map(([key, item]) => [key, sorted(item)]));
+  const entries = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
+  return Object.fromEntries(entries.map(([key, item]) => [key, sorted(item)]));
 }

@@ -14,7 +14,8 @@ export const upstreamSchema = section({
   persistent: onOff.optional().describe('Whether its memory survives its restart. Default: as accessPoint says.'),
   notReached: z.array(count(400, 599)).optional()
     .describe('Statuses that prove that it did not take the message. Default 429 and 503.'),
-  preserveHost: onOff.optional().describe('Pass the sender\'s Host field on instead of the upstream\'s own. Default false.'),
+  preserveHost: onOff.optional()
+    .describe('Pass the sender\'s Host field on instead of the upstream\'s own. Default false.'),
   connections: count(1, 10_000).optional().describe('Most connections at a time. Default: no bound.'),
   connectTimeout: positiveDuration.optional().describe('How long a connection may take to open. Default 10s.'),
   tls: tlsClientSchema.optional().describe('For an https URL.'),
@@ -40,10 +41,12 @@ export const PROTOCOLS = ['as4', 'edifact', 'x12', 'sbdh', 'reference'] as const
 
 export const routeSchema = section({
   name: text.optional().describe('Name for logs and metrics. Default: the path.'),
-  path: text.regex(/^\/[^?#\s]*$/, { error: 'must begin with / and hold no query' }).describe('Requests for this path and what lies below it take this route; the longest wins.'),
+  path: text.regex(/^\/[^?#\s]*$/, { error: 'must begin with / and hold no query' })
+    .describe('Requests for this path and what lies below it take this route; the longest wins.'),
   protocol: z.enum(PROTOCOLS).optional().describe('What arrives there. Default as4.'),
   upstream: upstream.optional().describe('Where messages are delivered: a URL, or a mapping with url.'),
-  accessPoint: accessPoint.optional().describe('What stands behind this route, where it differs from the file\'s accessPoint.'),
+  accessPoint: accessPoint.optional()
+    .describe('What stands behind this route, where it differs from the file\'s accessPoint.'),
   backend: backendSchema.optional().describe('Role endpoint: where this route\'s payloads are delivered.'),
   scope: text.optional().describe('Keeps references apart: tenant, test or production. Default: the file\'s scope.'),
   reference: extraction.optional().describe('Protocol reference: where the reference stands.'),

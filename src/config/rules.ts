@@ -84,7 +84,8 @@ function changesOf({ window, inFlight, ...rest }: RuleInput): RuleChanges {
 function describe(match: Match): string {
   const given = CRITERIA.flatMap((criterion) => {
     const values = match[criterion];
-    return values === undefined ? [] : [{ criterion, text: values.length > 1 ? `${values[0]},…` : (values[0] ?? '') }];
+    const [first = '', ...more] = values ?? [];
+    return values === undefined ? [] : [{ criterion, text: more.length > 0 ? `${first},…` : first }];
   });
   const [only] = given;
   return given.length === 1 && only !== undefined ? only.text : given.map((g) => `${g.criterion}=${g.text}`).join(' ');

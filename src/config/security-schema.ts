@@ -6,11 +6,13 @@ export const securitySchema = section({
   trust: oneOrMore(path).optional().describe('PEM files with the certificates of the authorities that are trusted.'),
   crl: oneOrMore(path).optional().describe('Revocation lists (PEM or DER); re-read when they change.'),
   certificates: oneOrMore(path).optional()
-    .describe('PEM files with partners\' certificates, for messages that name their certificate instead of carrying it.'),
-  commonName: onOff.optional().describe('The certificate\'s CN must be the From PartyId. Default: on for profile peppol.'),
+    .describe('PEM files of partners\' certificates, for messages that name theirs instead of carrying it.'),
+  commonName: onOff.optional()
+    .describe('The certificate\'s CN must be the From PartyId. Default: on for profile peppol.'),
   allow: z.array(z.enum(['sha1', 'rsa15'])).optional()
-    .describe('Outdated algorithms that are accepted all the same: SHA-1 digests and signatures, RSA 1.5 key transport.'),
-  encryption: z.enum(['required', 'optional']).optional().describe('Role endpoint: whether payloads must be encrypted.'),
+    .describe('Outdated algorithms accepted all the same: SHA-1 digests and signatures, RSA 1.5 key transport.'),
+  encryption: z.enum(['required', 'optional']).optional()
+    .describe('Role endpoint: whether payloads must be encrypted.'),
   clockSkew: duration.optional().describe('How far a certificate\'s validity may be off. Default 0.'),
 }).meta({ id: 'security' });
 
@@ -20,13 +22,15 @@ export const tlsSchema = section({
   key: path.describe('PEM file: private key.'),
   ...secretField('passphrase', 'Passphrase of the private key.'),
   clientCa: oneOrMore(path).optional().describe('PEM files: authorities of client certificates.'),
-  clientAuth: z.enum(['none', 'request', 'require']).optional().describe('Whether clients must show a certificate. Default none.'),
+  clientAuth: z.enum(['none', 'request', 'require']).optional()
+    .describe('Whether clients must show a certificate. Default none.'),
   minVersion: z.enum(['TLSv1.2', 'TLSv1.3']).optional().describe('Default TLSv1.2.'),
 }).meta({ id: 'tls' });
 
 /** How we reach a server over TLS. */
 export const tlsClientSchema = section({
-  ca: oneOrMore(path).optional().describe('PEM files: authorities trusted for the server. Default: those of the system.'),
+  ca: oneOrMore(path).optional()
+    .describe('PEM files: authorities trusted for the server. Default: those of the system.'),
   certificate: path.optional().describe('PEM file: our client certificate.'),
   key: path.optional().describe('PEM file: its private key.'),
   ...secretField('passphrase', 'Passphrase of the private key.'),

@@ -13,18 +13,23 @@ export interface Source {
 const LONGEST = 32 * 1_024 * 1_024;
 
 /**
- * Reads YAML (or JSON) without guessing types: an identifier such as `0088123` or `1e5` stays the text that it is. Never
- * throws for what can stand in a file; problems have an empty path and the position in their text.
+ * Reads YAML (or JSON) without guessing types: an identifier such as `0088123` or `1e5` stays the text that it is.
+ * Never throws for what can stand in a file; problems of the syntax have an empty path and a position.
  */
 export function readSource(text: string): Source {
   const lines = new LineCounter();
-  if (text.length > LONGEST) return { value: undefined, locate: () => ({ line: 1, column: 1 }), problems: [broken('the file is too long')] };
-  const document = parseDocument(text, { schema: 'failsafe', merge: true, lineCounter: lines, prettyErrors: false, uniqueKeys: true });
+  if (text.length > LONGEST) {
+    return { value: undefined, locate: () => ({ line: 1, column: 1 }), problems: [broken('the file is too long')] };
+  }
+  const document = parseDocument(text, {
+    schema: 'failsafe', merge: true, lineCounter: lines, prettyErrors: false, uniqueKeys: true,
+  });
   const at = (offset: number): { line: number; column: number } => {
     const { line, col } = lines.linePos(offset);
     return { line: Math.max(line, 1), column: Math.max(col, 1) };
   };
-  const problems = document.errors.map((error): Problem => ({ ...broken(firstLine(error.message)), position: at(error.pos[0]) }));
+  const problems = document.errors.map((fault): Problem =>
+    ({ ...broken(firstLine(fault.message)), position: at(fault.pos[0]) }));
   let value: unknown;
   if (problems.length === 0) {
     try {

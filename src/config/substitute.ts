@@ -68,7 +68,7 @@ class Substitution {
   }
 
   #text(text: string, at: Path): string {
-    return text.replace(REFERENCE, (whole, escaped: string | undefined, name: string, otherwise: string | undefined) => {
+    const replaced = (whole: string, escaped: string | undefined, name: string, otherwise?: string): string => {
       if (escaped !== undefined) return whole.slice(1);
       const given = Object.hasOwn(this.#surroundings.env, name) ? this.#surroundings.env[name] : undefined;
       if (given === undefined || given === '') {
@@ -77,7 +77,8 @@ class Substitution {
       }
       this.#secrets.set(given, `\${${name}}`);
       return given;
-    });
+    };
+    return text.replace(REFERENCE, replaced);
   }
 
   #problem(code: string, at: Path, text: string): void {

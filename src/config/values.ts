@@ -37,14 +37,21 @@ const durationText = z.union([z.string(), z.literal(0)], { error: `must be a dur
 /** ms. `0` needs no unit. */
 export const duration = durationText.transform(read(parseDuration)).meta(unit('duration', {
   description: `A duration: ${DURATION_FORMS}.`,
-  anyOf: [{ type: 'string', pattern: '^(0|\\d+(\\.\\d+)? ?(ms|s|m|min|h|d|w|y)|P[0-9YMWDTHS.]+|.*\\$\\{.+\\}.*)$' }, { const: 0 }],
+  anyOf: [
+    { type: 'string', pattern: '^(0|\\d+(\\.\\d+)? ?(ms|s|m|min|h|d|w|y)|P[0-9YMWDTHS.]+|.*\\$\\{.+\\}.*)$' },
+    { const: 0 },
+  ],
   examples: ['20s', '10m', '90d', '1y', 'P90D'],
 }));
 
 /** ms, more than zero. */
 export const positiveDuration = durationText
   .transform(read((text) => atLeastOne(parseDuration(text), text)))
-  .meta(unit('positiveDuration', { description: `A duration longer than zero: ${DURATION_FORMS}.`, type: 'string', examples: ['20s', '10m'] }));
+  .meta(unit('positiveDuration', {
+    description: `A duration longer than zero: ${DURATION_FORMS}.`,
+    type: 'string',
+    examples: ['20s', '10m'],
+  }));
 
 /** ms and, from a P-Mode string, the log's maxsize in bytes. */
 export const window = z.string().transform(read(parseWindow)).meta(unit('window', {
@@ -56,7 +63,11 @@ export const window = z.string().transform(read(parseWindow)).meta(unit('window'
 /** Bytes. */
 export const size = z.union([z.string(), z.literal(0)], { error: `must be a size such as ${SIZE_FORMS}` })
   .transform(read((text) => atLeastOne(parseSize(text.replace(/\/s$/, '')), text)))
-  .meta(unit('size', { description: `A size: ${SIZE_FORMS}.`, type: 'string', examples: ['1 MiB', '256 KiB', '8 GiB'] }));
+  .meta(unit('size', {
+    description: `A size: ${SIZE_FORMS}.`,
+    type: 'string',
+    examples: ['1 MiB', '256 KiB', '8 GiB'],
+  }));
 
 /** A whole number. */
 export function count(least: number, most: number) {
@@ -86,11 +97,14 @@ export function oneOrMore<T extends z.ZodType>(item: T) {
 /** A value that is never printed. */
 export const secret = text.meta({ secret: true });
 
+type SecretField<K extends string> =
+  { [P in K]: z.ZodOptional<typeof secret> } & { [P in `${K}File`]: z.ZodOptional<typeof text> };
+
 /** `name` and `nameFile`: the value itself, or the file it stands in (read at load, white space at its end removed). */
 export function secretField<K extends string>(name: K, description: string) {
   const given = { [name]: secret.optional().describe(`${description} Never printed.`) };
   const file = { [`${name}File`]: text.optional().describe(`File that holds it: ${description}`) };
-  return { ...given, ...file } as { [P in K]: z.ZodOptional<typeof secret> } & { [P in `${K}File`]: z.ZodOptional<typeof text> };
+  return { ...given, ...file } as SecretField<K>;
 }
 
 /** A file or folder, relative to the configuration file. Stands as a FilePath until the loader has resolved it. */
@@ -119,13 +133,18 @@ export interface Address {
 /** `host:port`, `:port` or `port`; a missing host is every interface. IPv6 in brackets. */
 export const address = z.union([z.string(), z.number()], { error: 'must be host:port, such as 127.0.0.1:8080' })
   .transform(read(parseAddress))
-  .meta(unit('address', { description: 'host:port to listen on; [::1]:8080 for IPv6.', type: 'string', examples: ['127.0.0.1:8080', '0.0.0.0:8080'] }));
+  .meta(unit('address', {
+    description: 'host:port to listen on; [::1]:8080 for IPv6.',
+    type: 'string',
+    examples: ['127.0.0.1:8080', '0.0.0.0:8080'],
+  }));
 
 function parseAddress(value: string): Address {
   const match = /^(?:(\[[0-9A-Fa-f:.]+\]|[^:[\]\s/]*):)?(\d{1,5})$/.exec(value.trim());
   const port = Number(match?.[2] ?? NaN);
   if (match === null || port > 65_535) {
-    throw new As4OnceError('CONFIG_INVALID', `"${value}" is not host:port; write 127.0.0.1:8080, or [::1]:8080 for IPv6`);
+    const how = 'write 127.0.0.1:8080, or [::1]:8080 for IPv6';
+    throw new As4OnceError('CONFIG_INVALID', `"${value}" is not host:port; ${how}`);
   }
   const host = (match[1] ?? '').replace(/^\[|\]$/g, '');
   return { host: host === '' || host === '*' ? '0.0.0.0' : host, port };

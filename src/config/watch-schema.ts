@@ -14,9 +14,11 @@ export const watchSchema = section({
   quarantine: path.optional().describe('Same key, other content. Default: quarantine, beside in.'),
   acks: path.optional().describe('Where the translator writes acknowledgements.'),
   ackOut: path.optional().describe('Where acknowledgements are put for the transfer tool.'),
-  ignore: oneOrMore(text).optional().describe('Names that are still being written. Default *.part, *.tmp, *.filepart, .*'),
+  ignore: oneOrMore(text).optional()
+    .describe('Names that are still being written. Default *.part, *.tmp, *.filepart, .*'),
   trigger: text.optional().describe('A file is ready when one with this name lies beside it, for example *.done.'),
-  stable: positiveDuration.optional().describe('Without a trigger: a file is ready when size and time stood still for so long. Default 30s.'),
+  stable: positiveDuration.optional()
+    .describe('Without a trigger: a file is ready when size and time stood still for so long. Default 30s.'),
   poll: positiveDuration.optional().describe('How often the folder is read. Default 5s.'),
   scope: text.optional().describe('Keeps references apart: tenant, test or production. Default: the file\'s scope.'),
   defaults: ruleSchema.optional().describe('What differs from the file\'s defaults for this folder.'),

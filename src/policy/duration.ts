@@ -14,7 +14,10 @@ const UNITS: Readonly<Record<string, number>> = {
 
 const SIMPLE = /^(\d{1,15})(?:\.(\d{1,6}))? ?([a-z]+)$/;
 /** ISO 8601 durations with whole numbers, a fraction only in the seconds. A year counts 365 days, a month 30. */
-const ISO = /^P(?:(\d{1,6})Y)?(?:(\d{1,6})M)?(?:(\d{1,6})W)?(?:(\d{1,9})D)?(?:T(?:(\d{1,9})H)?(?:(\d{1,9})M)?(?:(\d{1,12})(?:\.(\d{1,6}))?S)?)?$/;
+const ISO = new RegExp(
+  String.raw`^P(?:(\d{1,6})Y)?(?:(\d{1,6})M)?(?:(\d{1,6})W)?(?:(\d{1,9})D)?`
+  + String.raw`(?:T(?:(\d{1,9})H)?(?:(\d{1,9})M)?(?:(\d{1,12})(?:\.(\d{1,6}))?S)?)?$`,
+);
 
 /** What is accepted, for messages about what is not. */
 export const DURATION_FORMS = '90d, 1y, 12h, 10m, 20s, 500ms, P90D or PT10M';

@@ -5,7 +5,7 @@ import { bareDocumentType, documentType } from './peppol.js';
 export const CRITERIA = ['from', 'to', 'service', 'action', 'documentType', 'c1', 'c4', 'agreement', 'mpc'] as const;
 export type Criterion = (typeof CRITERIA)[number];
 
-/** A message matches where each criterion that is given names one of its values; within one criterion any value will do. */
+/** A message matches where each criterion that is given names one of its values; any value of a list will do. */
 export type Match = { readonly [K in Criterion]?: readonly string[] | undefined };
 
 /** An absent mpc attribute names the default MPC (ebMS 3.0 Core 3.4.1). */

@@ -56,7 +56,7 @@ export function compileRules({ defaults, partners }: RouteRules): RuleSet {
 
 /**
  * The rule for a message: of all partner rules whose criteria all fit, the one with most criteria; the defaults where
- * none fits. Two rules of one specificity that fit the same message are refused with the configuration (policy/ties.ts);
+ * none fits. Two rules of one specificity that fit the same message are refused with the configuration (ties.ts);
  * what remains, a message whose several PartyIds belong to different partners, is decided by the order of the file.
  */
 export function selectRule(ruleSet: RuleSet, message: Matchable): Rule {

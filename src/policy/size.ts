@@ -6,9 +6,9 @@ const SIZE = /^(\d{1,12})(?:\.(\d{1,3}))? ?([kmgt]?)(i?)b$/i;
 export const SIZE_FORMS = '500 B, 256 KiB, 1 MiB, 10Mb or 8 GiB';
 
 /**
- * Reads a size, in bytes. One meaning for each letter: `K`, `M`, `G` and `T` count in steps of 1,024 with or without the
- * `i`, as the P-Mode string's `10Mb` is read by the access points we know; upper and lower case are the same. Throws
- * CONFIG_INVALID for anything else; only `0` needs no unit.
+ * Reads a size, in bytes. One meaning for each letter: `K`, `M`, `G` and `T` count in steps of 1,024, with or without
+ * the `i` and in either case, so that the P-Mode's `10Mb` is never less than it may have meant. Throws CONFIG_INVALID for
+ * anything else; only `0` needs no unit.
  */
 export function parseSize(text: string): number {
   const trimmed = text.trim();

@@ -55,7 +55,8 @@ function* between(left: readonly Entry[], right: readonly Entry[], same: boolean
     }
   }
   for (const a of left) {
-    const near = key === undefined ? right : new Set([...(a.values.get(key) ?? [])].flatMap((v) => byValue.get(v) ?? []));
+    const own = key === undefined ? [] : [...(a.values.get(key) ?? [])];
+    const near = key === undefined ? right : new Set(own.flatMap((value) => byValue.get(value) ?? []));
     for (const b of near) {
       if (same && b.position <= a.position) continue;
       if (shared.every((criterion) => meet(a.values.get(criterion), b.values.get(criterion)))) yield [a, b];

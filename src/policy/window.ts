@@ -2,6 +2,8 @@ import { As4OnceError } from '../errors.js';
 import { parseDuration } from './duration.js';
 import { parseSize } from './size.js';
 
+const PARAMETERS: ReadonlySet<string> = new Set(['maxsize', 'checkwindow']);
+
 /** A duplicate window, as a duration or as the P-Mode's composite string wrote it. */
 export interface Window {
   /** How long a message is remembered from the birth of its record, ms. */
@@ -11,11 +13,12 @@ export interface Window {
 }
 
 /**
- * Reads a window: a duration (`90d`, `P90D`), or the value of `PMode[1].ReceptionAwareness.DetectDuplicates.Parameters`,
- * for example `maxsize=10Mb,checkwindow=7D` (AS4 3.2 and 5.2.4). The standard gives a grammar (name=value, separated by
- * comma or semicolon) and no more; here names and units are read without regard to case and white space, unknown and
- * repeated names are refused, and `M` is refused as a unit because it means a minute to some and a month to others.
- * `checkwindow` is a guaranteed minimum, so a record is never dropped because of `maxsize`. Throws CONFIG_INVALID.
+ * Reads a window: a duration (`90d`, `P90D`), or the value of
+ * `PMode[1].ReceptionAwareness.DetectDuplicates.Parameters`, for example `maxsize=10Mb,checkwindow=7D` (AS4 3.2 and
+ * 5.2.4). The standard gives a grammar (name=value, separated by comma or semicolon) and no more; here names and units
+ * are read without regard to case and white space, unknown and repeated names are refused, and `M` is refused as a unit
+ * because it means a minute to some and a month to others. `checkwindow` is a guaranteed minimum, so a record is never
+ * dropped because of `maxsize`. Throws CONFIG_INVALID.
  */
 export function parseWindow(text: string): Window {
   if (!text.includes('=')) return positive({ ms: parseDuration(text) }, text);
@@ -26,15 +29,15 @@ export function parseWindow(text: string): Window {
       throw wrong(text, `"${part.trim()}" is not name=value`);
     }
     const known = name.toLowerCase();
-    if (known !== 'maxsize' && known !== 'checkwindow') throw wrong(text, `"${name}" is neither maxsize nor checkwindow`);
+    if (!PARAMETERS.has(known)) throw wrong(text, `"${name}" is neither maxsize nor checkwindow`);
     if (given.has(known)) throw wrong(text, `${known} is given twice`);
     given.set(known, value);
   }
   const checkWindow = given.get('checkwindow');
   if (checkWindow === undefined) throw wrong(text, 'checkwindow is missing');
   const maxSize = given.get('maxsize');
-  const window = { ms: pmodeDuration(checkWindow, text) };
-  return positive(maxSize === undefined ? window : { ...window, maxSize: positiveSize(parseSize(maxSize), text) }, text);
+  const window = positive({ ms: pmodeDuration(checkWindow, text) }, text);
+  return maxSize === undefined ? window : { ...window, maxSize: positiveSize(parseSize(maxSize), text) };
 }
 
 /** The P-Mode's own example writes `7D`. */
@@ -55,5 +58,6 @@ function positiveSize(bytes: number, text: string): number {
 }
 
 function wrong(text: string, why: string): As4OnceError {
-  return new As4OnceError('CONFIG_INVALID', `"${text}" is not a window: ${why}; write it as 90d, P90D or maxsize=10Mb,checkwindow=7D`);
+  const how = 'write it as 90d, P90D or maxsize=10Mb,checkwindow=7D';
+  return new As4OnceError('CONFIG_INVALID', `"${text}" is not a window: ${why}; ${how}`);
 }

@@ -29,16 +29,17 @@ describe('as4-once check', () => {
     expect(out).toContain('is in order');
     expect(out).toContain('listen    127.0.0.1:8080');
     expect(out).toContain(`embedded, ${join(folder, 'data')}`);
-    expect(out).toContain('access point phase4: recognises a second copy itself for 10m, until its restart; not reached: 429, 503; calls a copy EBMS:4001');
+    expect(out).toContain('access point phase4: recognises a second copy itself for 10m, until its restart;\n    not reached: 429, 503; calls a copy EBMS:4001');
     expect(out).toContain('window 90d, late 0, key reference+sender, mode eliminate');
     expect(out).toContain('POP000123 (from POP000123): window 180d');
     expect(out).toContain('No warnings.');
-    expect(out).not.toMatch(/\u001b|undefined|\[object/);
+    expect(out).not.toMatch(/undefined|\[object/);
+    expect(out).not.toContain('\u001b');
   });
 
   it('prints what upstream changes of the preset', async () => {
     const { out } = await run(SMALLEST.replace(/^upstream.*$/m, 'upstream: { url: "http://127.0.0.1:8081/as4", remembers: 1h, persistent: true, notReached: [503] }'));
-    expect(out).toContain('recognises a second copy itself for 1h, after its restart too; not reached: 503;');
+    expect(out).toContain('recognises a second copy itself for 1h, after its restart too;\n    not reached: 503;');
   });
 
   it('prints warnings, which --strict takes for a failure', async () => {

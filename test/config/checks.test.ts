@@ -42,7 +42,7 @@ describe('cross checks', () => {
     ['date and time in the key of AS4', `${FRONT}defaults: { key: reference+datetime }\n`, /^f.yaml:6:18 defaults.key: \+datetime is for EDIFACT and X12/],
     ['an upstream that is ourselves', FRONT.replace('8081', '8080'), /^f.yaml:3:11 upstream: leads back to our own listener/],
     ['an upstream that is ourselves by another name', FRONT.replace('127.0.0.1:8081', 'localhost:8080').replace('listen: 127.0.0.1', 'listen: 0.0.0.0'), /upstream: leads back/],
-    ['admin on the traffic listener', `${FRONT}admin: { listen: "0.0.0.0:8080", token: t }\n`, /admin.listen: is the address of the traffic listener/],
+    ['admin on the traffic listener', `${FRONT}admin: { listen: "0.0.0.0:8080", token: t }\n`, /admin.listen: is the traffic listener's address/],
     ['two routes of one path', `${FRONT}routes: [{ path: /a, upstream: "http://127.0.0.1:9/" }, { path: /a, upstream: "http://127.0.0.1:9/" }]\n`, /routes\[1\].path: another route has the path \/a/],
     ['protocol reference without its rule', `${FRONT}routes: [{ path: /a, protocol: reference, upstream: "http://127.0.0.1:9/" }]\n`, /routes\[0\].reference: is missing: where does the reference stand/],
     ['a route without upstream', `${FRONT}routes: [{ path: /a, protocol: x12 }]\n`, /routes\[0\].upstream: is missing/],
