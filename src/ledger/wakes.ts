@@ -20,8 +20,8 @@ export class Wakes {
     };
   }
 
-  keys(): Iterable<DuplicateKey> {
-    return this.#waiting.keys();
+  has(key: DuplicateKey): boolean {
+    return this.#waiting.has(key);
   }
 
   wake(key: DuplicateKey): void {

@@ -1,0 +1,169 @@
+import { open } from 'lmdb';
+import type { Database, RootDatabase } from 'lmdb';
+import { As4OnceError } from '../../errors.js';
+import { countInPlace, decodeRecord, encodeRecord } from '../codec.js';
+import type { DuplicateKey, LedgerRecord } from '../record.js';
+import { indexed, keptUntil } from '../transition.js';
+
+/** Layout of the databases; a newer one is refused (G9). */
+const LAYOUT = '1';
+/** A floor of the clock is worth a write when it is older than this, ms. */
+const FLOOR_STEP = 1_000;
+
+type Expiry = [until: number, key: DuplicateKey];
+
+/** The LMDB files: records, what is swept when, the small index, and the ledger's own facts. Knows no states. */
+export class Store {
+  readonly #root: RootDatabase<Buffer, string>;
+  readonly #records: Database<Buffer, string>;
+  readonly #expiry: Database<Buffer, Expiry>;
+  readonly #listed: Database<Buffer, string>;
+  readonly #facts: Database<Buffer, string>;
+
+  constructor(path: string) {
+    // The defaults of every option that is not named here are the safe ones; a wrong mapSize, for one, crashes.
+    const options = { encoding: 'binary', overlappingSync: false, noSubdir: false, maxDbs: 8, maxReaders: 512 } as const;
+    this.#root = open<Buffer, string>({ path, ...options });
+    this.#records = this.#root.openDB<Buffer, string>('records', { encoding: 'binary' });
+    this.#expiry = this.#root.openDB<Buffer, Expiry>('expiry', { encoding: 'binary' });
+    this.#listed = this.#root.openDB<Buffer, string>('listed', { encoding: 'binary' });
+    this.#facts = this.#root.openDB<Buffer, string>('facts', { encoding: 'binary' });
+  }
+
+  /** Runs `body` in a write transaction, together with others of this moment; resolves when it is on the disk. */
+  write<T>(body: () => T): Promise<T> {
+    return this.#root.transaction(body);
+  }
+
+  /** Makes the ledger's identity where there is none. */
+  async found(id: string, now: number): Promise<void> {
+    await this.write(() => {
+      if (this.fact('id') !== undefined) return;
+      this.#facts.put('id', Buffer.from(id));
+      this.#facts.put('created', Buffer.from(String(now)));
+      this.#facts.put('layout', Buffer.from(LAYOUT));
+    });
+    if (this.fact('layout') !== LAYOUT) {
+      throw new As4OnceError('RECORD_UNREADABLE', `the ledger's layout ${this.fact('layout')} is newer than this release reads`);
+    }
+  }
+
+  fact(name: string): string | undefined {
+    return this.#facts.get(name)?.toString();
+  }
+
+  get settles(): number {
+    return Number(this.fact('settles') ?? 0);
+  }
+
+  /** Only within `write`. */
+  countSettle(): void {
+    this.#facts.put('settles', Buffer.from(String(this.settles + 1)));
+  }
+
+  get floor(): number {
+    return Number(this.fact('clock') ?? 0);
+  }
+
+  /** Only within `write`. */
+  raiseFloor(now: number): void {
+    if (now - this.floor >= FLOOR_STEP) this.#facts.put('clock', Buffer.from(String(now)));
+  }
+
+  read(key: DuplicateKey): LedgerRecord | undefined {
+    const bytes = this.#records.get(key);
+    return bytes === undefined ? undefined : decodeRecord(bytes);
+  }
+
+  /** Only within `write`. Keeps sweep and index in step with the record. */
+  put(before: LedgerRecord | undefined, next: LedgerRecord): void {
+    const until = keptUntil(next);
+    if (before === undefined || keptUntil(before) !== until) {
+      if (before !== undefined) this.#expiry.remove([keptUntil(before), next.key]);
+      this.#expiry.put([until, next.key], EMPTY);
+    }
+    if (indexed(next)) this.#listed.put(next.key, EMPTY);
+    else if (before !== undefined && indexed(before)) this.#listed.remove(next.key);
+    this.#records.put(next.key, encodeRecord(next));
+  }
+
+  /** Only within `write`. */
+  count(key: DuplicateKey, count: { copies: number; lastSeen: number }): void {
+    const bytes = this.#records.get(key);
+    if (bytes !== undefined) this.#records.put(key, countInPlace(bytes, count));
+  }
+
+  /** Only within `write`. Removes what may be forgotten at `now`; false when there may be more. */
+  sweep(now: number, limit: number): boolean {
+    const due = [...this.#expiry.getKeys({ start: [0, ''], end: [now, HIGHEST], limit })] as Expiry[];
+    for (const entry of due) {
+      const [, key] = entry;
+      const record = this.read(key);
+      if (record !== undefined && keptUntil(record) <= now) {
+        this.#records.remove(key);
+        this.#listed.remove(key);
+      }
+      this.#expiry.remove(entry);
+    }
+    return due.length < limit;
+  }
+
+  /** Records in the order of their keys, from `after` on, read in small steps: a long cursor would pin freed pages. */
+  * records(range: { after?: string; start?: string; end?: string } = {}): Generator<LedgerRecord> {
+    let { after } = range;
+    for (;;) {
+      const keys = this.#keys(this.#records, { ...range, ...(after === undefined ? {} : { after }) });
+      for (const key of keys) {
+        const record = this.read(key);
+        if (record !== undefined) yield record;
+      }
+      if (keys.length < STEP) return;
+      after = keys.at(-1);
+    }
+  }
+
+  * listed(): Generator<LedgerRecord> {
+    for (let after: string | undefined; ;) {
+      const keys = this.#keys(this.#listed, after === undefined ? {} : { after });
+      for (const key of keys) {
+        const record = this.read(key);
+        if (record !== undefined) yield record;
+      }
+      if (keys.length < STEP) return;
+      after = keys.at(-1);
+    }
+  }
+
+  #keys(database: Database<Buffer, string>, { after, start, end }: { after?: string; start?: string; end?: string }): string[] {
+    return [...database.getKeys({
+      ...(after === undefined ? (start === undefined ? {} : { start }) : { start: after, exclusiveStart: true }),
+      ...(end === undefined ? {} : { end }),
+      limit: STEP,
+    })];
+  }
+
+  /** Records, and bytes of the pages that hold something. The file itself never shrinks. */
+  size(): { readonly records: number; readonly bytes: number } {
+    const all = [this.#records, this.#expiry, this.#listed, this.#facts].map((database) => database.getStats() as Stats);
+    const bytes = all.reduce((sum, { pageSize, treeBranchPageCount, treeLeafPageCount, overflowPages }) =>
+      sum + pageSize * (treeBranchPageCount + treeLeafPageCount + overflowPages), 0);
+    return { records: all[0]?.entryCount ?? 0, bytes };
+  }
+
+  async close(): Promise<void> {
+    await this.#root.close();
+  }
+}
+
+interface Stats {
+  readonly entryCount: number;
+  readonly pageSize: number;
+  readonly treeBranchPageCount: number;
+  readonly treeLeafPageCount: number;
+  readonly overflowPages: number;
+}
+
+const EMPTY = Buffer.alloc(0);
+const STEP = 200;
+/** After every key of hexadecimal digits and colons. */
+const HIGHEST = '\u007f';
