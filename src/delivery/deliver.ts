@@ -38,11 +38,15 @@ export async function forward(step: Step, inbound: Inbound, answer: AnswerName, 
   step.notes.answer = answer;
   if (body === undefined) return later(step, 'IN_PROGRESS');
   const run = async (): Promise<Reply> => {
-    const { result } = await attemptOnce(step, { ...inputs(step, inbound), body, mark });
-    noteResult(step, result);
-    return result.code !== undefined && ERRORS[result.code].status === 503 ? later(step, result.code) : result.reply;
+    try {
+      const { result } = await attemptOnce(step, { ...inputs(step, inbound), body, mark });
+      noteResult(step, result);
+      return result.code !== undefined && ERRORS[result.code].status === 503 ? later(step, result.code) : result.reply;
+    } finally {
+      await body.dispose();
+    }
   };
-  return await answerInTime(step, run().finally(() => body.dispose()), { key: inbound.keys.key, messageId: inbound.message.reference });
+  return await answerInTime(step, run(), { key: inbound.keys.key, messageId: inbound.message.reference });
 }
 
 async function attemptAndConclude(step: Step, inbound: Inbound, claim: Claim, granted: Granted): Promise<Reply> {
@@ -161,6 +165,7 @@ function noteResult(step: Step, result: AttemptResult): void {
   notes.outcome = result.outcome;
   notes.reason = result.reason;
   if (result.code !== undefined) notes.code = result.code;
+  if (result.detail !== undefined) notes.detail = result.detail;
   if (result.stored?.receiptId !== undefined) notes.receiptId = result.stored.receiptId;
   if (result.stored !== undefined) notes.receiptSha256 = result.stored.sha256;
 }

@@ -23,7 +23,7 @@ export function replay(step: Step, record: LedgerRecord): Reply {
   return {
     status: stored.status,
     headers: [
-      ['Content-Type', stored.contentType],
+      ...(stored.contentType === '' ? [] : ([['Content-Type', stored.contentType]] as const)),
       ...(stored.headers ?? []),
       // A proxy that recodes the Receipt would break its signature.
       ['Cache-Control', 'no-transform'],
