@@ -5,7 +5,10 @@ import { error, warning, type Problem } from './problem.js';
 /** Whether every route has what its role and protocol need. The route that `upstream:` makes stands at the top. */
 export function routeProblems(config: Config, handler: boolean): readonly Problem[] {
   const problems: Problem[] = [];
-  if (config.routes.length === 0 && config.watch.length === 0) problems.push(...nothingToDo(config, handler));
+  if (config.routes.length === 0 && config.watch.length === 0) {
+    const text = 'is missing: where are messages delivered? Give upstream, routes or watch';
+    problems.push(error('UPSTREAM_MISSING', ['upstream'], text));
+  }
   if (config.role === 'endpoint') problems.push(...endpointProblems(config));
   const paths = new Set<string>();
   const names = new Set<string>();
@@ -27,14 +30,6 @@ export function routeProblems(config: Config, handler: boolean): readonly Proble
   return problems;
 }
 
-const BACKEND_MISSING = 'is missing: give a directory or http';
-
-function nothingToDo({ role }: Config, handler: boolean): readonly Problem[] {
-  if (role === 'endpoint') return handler ? [] : [error('BACKEND_MISSING', ['endpoint', 'backend'], BACKEND_MISSING)];
-  const text = 'is missing: where are messages delivered? Give upstream, routes or watch';
-  return [error('UPSTREAM_MISSING', ['upstream'], text)];
-}
-
 function deliveryProblems({ role }: Config, route: RouteConfig, handler: boolean): readonly Problem[] {
   const { at, protocol, upstream, backend } = route;
   const problems: Problem[] = [];
@@ -43,7 +38,10 @@ function deliveryProblems({ role }: Config, route: RouteConfig, handler: boolean
       const text = 'role endpoint delivers to a backend; leave upstream out';
       problems.push(warning('UPSTREAM_UNUSED', [...at, 'upstream'], text));
     }
-    if (backend === undefined && !handler) problems.push(error('BACKEND_MISSING', [...at, 'backend'], BACKEND_MISSING));
+    if (backend === undefined && !handler) {
+      const where = at.length === 0 ? ['endpoint', 'backend'] : [...at, 'backend'];
+      problems.push(error('BACKEND_MISSING', where, 'is missing: give a directory or http'));
+    }
     return problems;
   }
   if (upstream === undefined) {

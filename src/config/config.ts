@@ -148,10 +148,10 @@ function adminOf({ listen, dashboard = true, token, tls }: NonNullable<ConfigInp
   return { listen, dashboard, ...present({ token, tls }) };
 }
 
-/** The routes as written; `upstream` (or an endpoint's backend) at the top is one more, `/`, if the list has none. */
+/** The routes as written; `upstream` at the top, or an endpoint without a list, makes one more: `/`. */
 function routesOf(input: ConfigInput): readonly (readonly [RouteInput, readonly (string | number)[]])[] {
   const listed = (input.routes ?? []).map((route, i) => [route, ['routes', i]] as const);
-  const atTop = input.upstream !== undefined || (input.role === 'endpoint' && input.endpoint?.backend !== undefined);
+  const atTop = input.upstream !== undefined || (input.role === 'endpoint' && listed.length === 0);
   if (!atTop || listed.some(([route]) => route.path === '/')) return listed;
   return [...listed, [{ path: '/', ...present({ upstream: input.upstream, backend: input.endpoint?.backend }) }, []]];
 }

@@ -22,6 +22,9 @@ export interface LoadOptions extends CheckOptions {
   readonly base?: string;
 }
 
+/** Characters of one problem. */
+const LONGEST_LINE = 500;
+
 /** A configuration that is in order, with what `check` would warn about. */
 export interface Loaded {
   readonly config: Config;
@@ -64,7 +67,14 @@ export function inspectConfig(given: ConfigSource | string, options: LoadOptions
 export function problemText(problem: Problem, name: string): string {
   const { position } = problem;
   const where = position === undefined ? name : `${name}:${position.line}:${position.column}`;
-  return problem.at.length === 0 ? `${where} ${problem.text}` : `${where} ${pathText(problem.at)}: ${problem.text}`;
+  const what = problem.at.length === 0 ? problem.text : `${pathText(problem.at)}: ${problem.text}`;
+  return `${where} ${oneLine(what)}`;
+}
+
+/** A value or key of the file may hold anything; a problem is one line, and one that can be read. */
+function oneLine(text: string): string {
+  const clean = text.replaceAll(/[\p{Cc}\p{Zl}\p{Zp}]/gu, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`);
+  return clean.length > LONGEST_LINE ? `${clean.slice(0, LONGEST_LINE)}…` : clean;
 }
 
 function read(source: ConfigSource, name: string): Source {

@@ -22,7 +22,7 @@ export function readSource(text: string): Source {
     return { value: undefined, locate: () => ({ line: 1, column: 1 }), problems: [broken('the file is too long')] };
   }
   const document = parseDocument(text, {
-    schema: 'failsafe', merge: true, lineCounter: lines, prettyErrors: false, uniqueKeys: true,
+    schema: 'failsafe', merge: true, lineCounter: lines, prettyErrors: false, uniqueKeys: true, logLevel: 'error',
   });
   const at = (offset: number): { line: number; column: number } => {
     const { line, col } = lines.linePos(offset);

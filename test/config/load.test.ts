@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { inspectConfig, loadConfig, type LoadOptions } from '../../src/config/load.js';
 import { configDigest, redact } from '../../src/config/redact.js';
@@ -295,5 +296,28 @@ scope: $\${NAME}
     expect(digest(`${full}node: other\n`)).toBe(digest(full));
     expect(digest(`${full}defaults: { window: 91d }\n`)).not.toBe(digest(full));
     expect(digest(full.replace('admin:', '# a comment\nadmin:'))).toBe(digest(full));
+  });
+});
+
+describe('any file at all', () => {
+  const pieces = fc.constantFrom(
+    '{', '}', '[', ']', ':', ' ', '\n', '  ', '- ', '&a ', '*a', '<<: ', '"', "'", '|', '>', '#', '!!int ', '? ', '${', '}', '$${A}', '\u0000', '\u0085', '\u2028',
+    '90d', '-1', '1e999', '0x1F', 'null', '~', 'true', '__proto__: ', 'constructor: ', 'toString', 'role: ', 'partners: ', 'match: ', 'from: ', 'é', '😀', '\t', '---\n', '...\n', '%YAML 9\n');
+
+  it('either loads or is refused in lines that name it, each one line', () => {
+    const edits = fc.array(fc.record({ at: fc.double({ min: 0, max: 1, noNaN: true }), cut: fc.nat(8), put: pieces }), { minLength: 1, maxLength: 6 });
+    fc.assert(fc.property(edits, (list) => {
+      const text = list.reduce((t, { at, cut, put }) => {
+        const i = Math.floor(at * t.length);
+        return t.slice(0, i) + put + t.slice(i + cut);
+      }, SMALLEST);
+      for (const line of problems(text)) expect(line).toMatch(/^f\.yaml:\d+:\d+ \S/);
+    }), { numRuns: 1_500 });
+  });
+
+  it('shows a value that holds control characters, or that is very long, in one line that can be read', () => {
+    const [shown = ''] = problems(changed(/^listen.*$/m, 'listen: "a\\u001b[31m\\nb\\u2028c"'));
+    expect(shown).toContain('"a\\u001b[31m\\u000ab\\u2028c" is not host:port');
+    expect(problems(changed(/^listen.*$/m, `listen: ${'x'.repeat(100_000)}`))[0]?.length).toBeLessThan(600);
   });
 });
