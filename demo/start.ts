@@ -136,7 +136,7 @@ async function main(): Promise<void> {
 }
 
 function explain(port: number, accessPointPort: number, adminPort: number, deliveries: string): void {
-  const url = `http://127.0.0.1:${port}/`;
+  const url = `http://127.0.0.1:${port}/as4`;
   const send = ['node', relative(process.cwd(), join(BUILT, 'conformance/main.js')), 'send', '--url', url,
     '--file', relative(process.cwd(), join(ROOT, 'demo/invoice.xml')), '--times', '2'].join(' ');
   process.stdout.write(`
