@@ -1,3 +1,5 @@
+import { setMaxListeners } from 'node:events';
+import { setTimeout as pause } from 'node:timers/promises';
 import { headerOf, readAnswer } from '../as4/answer.js';
 import type { Answer } from '../as4/answer.js';
 import type { BuiltRequest } from '../as4/request.js';
@@ -52,6 +54,8 @@ export class Context {
     this.target = target;
     this.#counter = counter;
     this.#signal = signal;
+    // a hundred copies in flight listen at once
+    setMaxListeners(0, signal);
     this.#pollMs = Math.min(POLL_MS, Math.max(1, Math.floor(target.times.quiet / 4)));
   }
 
@@ -143,13 +147,7 @@ export class Context {
   }
 
   async sleep(ms: number): Promise<void> {
-    await new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, ms);
-      this.#signal.addEventListener('abort', () => {
-        clearTimeout(timer);
-        resolve();
-      }, { once: true });
-    });
+    await pause(ms, undefined, { signal: this.#signal }).catch(() => undefined);
     if (this.#signal.aborted) throw new Broken(`not finished within ${this.target.times.requirement} ms`);
   }
 

@@ -65,8 +65,10 @@ export async function sendRaw(url: URL, options: SendOptions): Promise<WireAnswe
   });
   return await new Promise<WireAnswer>((resolve) => {
     let timer: NodeJS.Timeout | undefined;
+    const onAbort = (): void => none('timeout', 'the run was ended');
     const finish = (answer: WireAnswer): void => {
       clearTimeout(timer);
+      options.signal?.removeEventListener('abort', onAbort);
       interimCame();
       socket.removeAllListeners();
       socket.on('error', () => undefined);
@@ -94,7 +96,7 @@ export async function sendRaw(url: URL, options: SendOptions): Promise<WireAnswe
     });
     socket.on('error', (error: NodeJS.ErrnoException) => none('reset', error.code ?? error.message));
     socket.on('close', () => none('closed', 'the connection was closed'));
-    options.signal?.addEventListener('abort', () => none('timeout', 'the run was ended'), { once: true });
+    options.signal?.addEventListener('abort', onAbort, { once: true });
     write(socket, url, options, interim).then(
       (outcome) => {
         const cut = options.dials?.cutAfter;

@@ -18,7 +18,7 @@ export const requirement: Requirement = {
       c.observe(`the other sender got: ${other.summary}`);
       return;
     }
-    if (other.receipt.messageId === mine.receipt.messageId) throw new Broken(`the other sender got the first sender's Receipt ${mine.receipt.messageId}`);
+    if (other.body.equals(mine.body)) throw new Broken(`the other sender got the first sender's Receipt ${mine.receipt.messageId}`);
     const digests = new Set(mine.receipt.references?.map(({ digest }) => digest));
     const leaked = other.receipt.references?.filter(({ digest, uri }) => uri.startsWith('cid:') && digests.has(digest)) ?? [];
     if (leaked.length > 0) throw new Broken('the other sender got a Receipt over the first sender\'s payload digests');
