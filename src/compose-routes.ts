@@ -91,8 +91,8 @@ function protocolOf(route: RouteConfig): Protocol {
 export function keysOf(message: Message, rule: Rule, scope: string): Keys {
   return {
     key: duplicateKey(message, rule.key, scope),
-    withContent: duplicateKey(message, withContent(rule.key), scope),
-    withSender: duplicateKey(message, withSender(rule.key), scope),
+    withContent: () => duplicateKey(message, withContent(rule.key), scope),
+    withSender: () => duplicateKey(message, withSender(rule.key), scope),
     second: resendKey(message, rule, scope),
     ...(rule.previousKey === undefined ? {} : { previous: duplicateKey(message, rule.previousKey, scope) }),
   };

@@ -84,7 +84,7 @@ function mismatch(step: Step, { rule, keys, answerIn }: Inbound, claim: Claim, {
     notes.answer = 'replay';
     return replay(step, record);
   }
-  const apart = otherSender ? keys.withSender : keys.withContent;
+  const apart = otherSender ? keys.withSender() : keys.withContent();
   const allowed = otherSender ? rule.otherSender === 'deliver' : rule.mismatch === 'deliver-flagged';
   if (allowed && apart !== claim.key) return apart;
   const error = new As4OnceError(otherSender ? 'OTHER_SENDER' : 'MISMATCH', `first seen ${new Date(record.born).toISOString()}`);

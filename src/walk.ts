@@ -57,9 +57,9 @@ export interface Keys {
   readonly key: string;
   /** The key of the granularity before a change (`previousKey`). */
   readonly previous?: string;
-  /** With content (`mismatch: deliver-flagged`) or with the sender (`otherSender: deliver`) added. */
-  readonly withContent: string;
-  readonly withSender: string;
+  /** With content (`mismatch: deliver-flagged`) or with the sender (`otherSender: deliver`) added; made only where asked for. */
+  withContent(): string;
+  withSender(): string;
   /** Second keys, claimed after the primary in this order. */
   readonly second: readonly SecondKey[];
 }

@@ -69,8 +69,8 @@ export class World {
       select: () => this.rule,
       keysOf: (message, rule) => ({
         key: duplicateKey(message, rule.key, 'test'),
-        withContent: duplicateKey(message, `${rule.key}+content` as Rule['key'], 'test'),
-        withSender: duplicateKey(message, 'reference+sender', 'test'),
+        withContent: () => duplicateKey(message, `${rule.key}+content` as Rule['key'], 'test'),
+        withSender: () => duplicateKey(message, 'reference+sender', 'test'),
         second: [],
         ...(rule.previousKey === undefined ? {} : { previous: duplicateKey(message, rule.previousKey, 'test') }),
       }),

@@ -1,0 +1,110 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { as4Message } from '../test/support/messages.js';
+import { startRedis } from '../test/support/redis-server.js';
+import { makeIdentity } from '../conformance/keys.js';
+import { start, type Server } from './support/child.js';
+import { cpuMs, peakRssMiB, run, type Measured } from './support/load.js';
+
+/**
+ * The front against what a program without a ledger would have to do anyway, in one run, all servers processes of their
+ * own, turn about:
+ *   replay   against Express + the same reading + the same bytes sent
+ *   first    against a plain store-and-forward Express + undici proxy before the same upstream
+ * Prints throughput as ratios (1 = as fast as the baseline), CPU per message of the server process, and latency.
+ *
+ *   node dist/bench/front.js [--rounds 3] [--count 4000] [--connections 16]
+ */
+const { values } = parseArgs({
+  options: { rounds: { type: 'string', default: '3' }, count: { type: 'string', default: '4000' }, connections: { type: 'string', default: '16' } },
+});
+const rounds = Number(values.rounds);
+const count = Number(values.count);
+const connections = Number(values.connections);
+
+const signer = makeIdentity('POP000001');
+const message = as4Message({ signer, payloads: [Buffer.alloc(5_500, 'invoice ')], messageId: '000000000000@bench.as4-once.test' });
+const at = message.body.indexOf('000000000000@bench');
+
+/** The same message under another id; the front checks no signature, so the body need not be signed anew. */
+function withId(n: number): Buffer {
+  const body = Buffer.from(message.body);
+  body.write(String(n).padStart(12, '0'), at, 'latin1');
+  return body;
+}
+
+interface Sample extends Measured {
+  readonly cpuUs: number;
+}
+
+async function measure(server: Server, body: (n: number) => Buffer, total: number): Promise<Sample> {
+  const before = cpuMs(server.pid);
+  const measured = await run({ url: server.url, connections, count: total, contentType: message.contentType, body });
+  return { ...measured, cpuUs: ((cpuMs(server.pid) - before) * 1000) / total };
+}
+
+const folder = mkdtempSync(join(tmpdir(), 'as4-once-bench-'));
+const redis = await startRedis();
+const upstream = await start('bench/support/servers.js', ['upstream'], /"port":(\d+)/);
+const config = (name: string, ledger: string): string => {
+  const file = join(folder, `${name}.yaml`);
+  writeFileSync(file, `role: front\nlisten: 127.0.0.1:0\nupstream: ${upstream.url}\naccessPoint: other\nledger: ${ledger}\ndefaults: { window: 90d, resend: 'off' }\nlog: { file: ${join(folder, `${name}.log`)} }\n`);
+  return file;
+};
+const LISTENS = /listens on http:\/\/127\.0\.0\.1:(\d+)/;
+const servers = {
+  replay: await start('bench/support/servers.js', ['replay'], /"port":(\d+)/),
+  proxy: await start('bench/support/servers.js', ['proxy', '--upstream', upstream.url], /"port":(\d+)/),
+  embedded: await start('src/cli/main.js', ['serve', '--config', config('embedded', `{ embedded: ${join(folder, 'ledger')} }`)], LISTENS),
+  redis: await start('src/cli/main.js', ['serve', '--config', config('redis', `{ redis: "${redis.url}" }`)], LISTENS),
+};
+
+try {
+  let id = 1;
+  const same = (): Buffer => message.body;
+  const fresh = (): Buffer => withId(id++);
+  for (const server of Object.values(servers)) {
+    await measure(server, same, count);
+    await measure(server, server === servers.replay ? same : fresh, Math.ceil(count / 2));
+  }
+  const replay: Record<string, Sample[]> = { baseline: [], embedded: [], redis: [] };
+  const first: Record<string, Sample[]> = { baseline: [], embedded: [], redis: [] };
+  for (let round = 0; round < rounds; round += 1) {
+    replay['baseline']?.push(await measure(servers.replay, same, count));
+    replay['embedded']?.push(await measure(servers.embedded, same, count));
+    replay['redis']?.push(await measure(servers.redis, same, count));
+    first['baseline']?.push(await measure(servers.proxy, fresh, count));
+    first['embedded']?.push(await measure(servers.embedded, fresh, count));
+    first['redis']?.push(await measure(servers.redis, fresh, count));
+  }
+  process.stdout.write(`Node ${process.version}, ${connections} connections, ${rounds} rounds of ${count}, request ${message.body.length} bytes\n`);
+  print('replay of a duplicate, against Express + same reading', replay);
+  print('first delivery, against an Express + undici store-and-forward proxy', first);
+  process.stdout.write(`peak RSS MiB: embedded ${peakRssMiB(servers.embedded.pid).toFixed(0)}, redis ${peakRssMiB(servers.redis.pid).toFixed(0)}\n`);
+} finally {
+  await Promise.all([...Object.values(servers), upstream].map((server) => server.stop()));
+  await redis.close();
+  rmSync(folder, { recursive: true, force: true });
+}
+
+/** Medians over the rounds; the ratio is taken round by round, so that a machine that slows down slows both. */
+function print(title: string, samples: Record<string, Sample[]>): void {
+  process.stdout.write(`\n${title}\n              ratio   msg/s   CPU us/msg (x baseline)   p50 ms   p99 ms   added p50 / p99 ms   failed\n`);
+  const baseline = samples['baseline'] ?? [];
+  for (const [name, list] of Object.entries(samples)) {
+    const of = (pick: (sample: Sample, i: number) => number): number => median(list.map(pick));
+    const ratio = of((sample, i) => sample.perSecond / (baseline[i]?.perSecond ?? 1));
+    const cpu = of((sample, i) => sample.cpuUs / (baseline[i]?.cpuUs ?? 1));
+    const added = (q: 'p50' | 'p99'): string => of((sample, i) => sample[q] - (baseline[i]?.[q] ?? 0)).toFixed(2);
+    process.stdout.write(
+      `  ${name.padEnd(10)} ${ratio.toFixed(2).padStart(6)} ${of((s) => s.perSecond).toFixed(0).padStart(7)} ${of((s) => s.cpuUs).toFixed(0).padStart(8)} (${cpu.toFixed(2)}) `
+      + `${of((s) => s.p50).toFixed(2).padStart(15)} ${of((s) => s.p99).toFixed(2).padStart(8)}   ${added('p50')} / ${added('p99')}   ${list.reduce((sum, s) => sum + s.failed, 0)}\n`);
+  }
+}
+
+function median(values: readonly number[]): number {
+  const sorted = [...values].sort((a, b) => a - b);
+  return sorted[Math.floor(sorted.length / 2)] ?? 0;
+}
