@@ -7,23 +7,26 @@ import type { Envelope } from './units.js';
 
 /**
  * Reads what an access point answered: SOAP bare or as the root of a multipart package, whatever its Content-Type says
- * or leaves out. Undefined for an empty body, HTML, JSON and all that is no envelope of well-formed message units; never
- * throws. Less strict than the reading of requests: nothing is keyed from an answer.
+ * or leaves out. Undefined for an empty body, HTML, JSON and all that is no envelope of well-formed message units;
+ * never throws. Less strict than the reading of requests: nothing is keyed from an answer.
  */
 export function readAnswer(contentType: string | undefined, body: Uint8Array, limits: Limits): Envelope | undefined {
   try {
     const media = contentType === undefined ? undefined : parseContentType(contentType);
-    const boundary = (media?.type.startsWith('multipart/') === true ? media.parameters.get('boundary') : undefined) ?? firstBoundary(body);
-    if (boundary === undefined) return readEnvelope(body, limits);
-    const root = rootPart(body, boundary, media?.parameters.get('start'), limits);
-    return root === undefined ? undefined : readEnvelope(root, limits);
+    const told = media?.type.startsWith('multipart/') === true ? media.parameters.get('boundary') : undefined;
+    const boundary = told ?? firstBoundary(body);
+    const root = boundary === undefined ? body : rootPart(body, boundary, media?.parameters.get('start'), limits);
+    // A Receipt may copy the UserMessage with its Ids.
+    return root === undefined ? undefined : readEnvelope(root, limits, { uniqueIds: false });
   } catch {
     return undefined;
   }
 }
 
 /** The part that `start` names, or the first one. */
-function rootPart(body: Uint8Array, boundary: string, start: string | undefined, limits: Limits): Uint8Array | undefined {
+function rootPart(
+  body: Uint8Array, boundary: string, start: string | undefined, limits: Limits,
+): Uint8Array | undefined {
   const parts: { id: string | undefined; pieces: Uint8Array[] }[] = [];
   const scanner = new MimeScanner({
     head: (head) => parts.push({ id: head.contentId, pieces: [] }),

@@ -4,6 +4,7 @@ import type { HeaderList } from '../exchange.js';
 import type { Limits } from '../limits.js';
 import type { Facts, Message } from '../message.js';
 import type { AnswerIn, Early, EarlyMessage, Protocol, Read, Reading } from '../protocol.js';
+import { present } from './elements.js';
 import { GunzipFeed, isGzipCoded } from './content-coding.js';
 import { earlyFingerprint, fingerprint } from './fingerprint.js';
 import { packageReader } from './package.js';
@@ -49,7 +50,7 @@ class As4Reading implements Reading {
   get answerIn(): AnswerIn {
     const messageId = this.#package.envelope?.userMessage?.messageId;
     const soap = this.#package.soap;
-    return { protocol: 'as4', ...(soap === undefined ? {} : { soap }), ...(messageId === undefined ? {} : { messageId }) };
+    return present<AnswerIn>({ protocol: 'as4', soap, messageId });
   }
 
   /** Takes what the envelope says; true where the fingerprint needs the parts behind it. */
@@ -68,7 +69,8 @@ class As4Reading implements Reading {
 
 /** Two Content-Type fields could be read either way. */
 function soleContentType(headers: HeaderList): string | undefined {
-  const values = new Set(headers.filter(([name]) => name.toLowerCase() === 'content-type').map(([, value]) => value.trim()));
+  const fields = headers.filter(([name]) => name.toLowerCase() === 'content-type');
+  const values = new Set(fields.map(([, value]) => value.trim()));
   if (values.size > 1) throw new As4OnceError('MEDIA_TYPE', 'two Content-Type fields');
   return [...values][0];
 }
@@ -93,10 +95,11 @@ function factsOf(user: UserMessage): Facts {
     agreement: user.agreement?.value,
     mpc: user.mpc,
   };
-  const timestamp = epochOf(user.timestamp);
   const kept = Object.entries(texts).flatMap(([name, value]) =>
     (value === undefined || value === '' ? [] : [[name, value.slice(0, MAX_FACT)] as const]));
-  return { from: user.from.ids, to: user.to.ids, ...Object.fromEntries(kept), ...(timestamp === undefined ? {} : { timestamp }) };
+  return present<Facts>({
+    from: user.from.ids, to: user.to.ids, ...Object.fromEntries(kept), timestamp: epochOf(user.timestamp),
+  });
 }
 
 /** Whether a signature names eb:Messaging or an element around it. Its value is not verified here. */

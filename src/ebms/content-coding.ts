@@ -66,9 +66,10 @@ export class GunzipFeed {
   }
 }
 
-/** Whether a Content-Encoding value asks for gzip to be undone. Throws CONTENT_CODING for what is neither that nor none. */
+/** Whether a Content-Encoding value asks for gzip to be undone. Throws CONTENT_CODING for any other coding. */
 export function isGzipCoded(value: string | undefined): boolean {
-  const codings = (value ?? '').split(',').map((c) => c.trim().toLowerCase()).filter((c) => c !== '' && c !== 'identity');
+  const named = (value ?? '').split(',').map((c) => c.trim().toLowerCase());
+  const codings = named.filter((c) => c !== '' && c !== 'identity');
   if (codings.length === 0) return false;
   if (codings.length === 1 && (codings[0] === 'gzip' || codings[0] === 'x-gzip')) return true;
   throw new As4OnceError('CONTENT_CODING', codings.join(', ').slice(0, 80));

@@ -59,8 +59,10 @@ export function describeMessages(envelope: Envelope): DescribedMessage[] {
 }
 
 function describeUser(user: UserMessage): DescribedUserMessage {
-  const has = (...path: readonly string[]): boolean =>
-    path.reduce<UserMessage['element'] | undefined>((at, name) => at && child(at, NS.eb, name), user.element) !== undefined;
+  const has = (holder: string, name: string): boolean => {
+    const element = child(user.element, NS.eb, holder);
+    return element !== undefined && child(element, NS.eb, name) !== undefined;
+  };
   return present<DescribedUserMessage>({
     type: 'UserMessage',
     messageId: trim(user.messageId),
@@ -117,7 +119,8 @@ export function warningsOf(envelope: Envelope, described: readonly DescribedMess
   return [...padded, ...described.flatMap((message) => {
     if (message.type !== 'UserMessage') return [];
     const hrefs = (message.payloads ?? []).flatMap((p) => (p.href === undefined ? [] : [p.href]));
-    const foreign = hrefs.filter((href) => !/^(cid:|#)/i.test(href)).map((href) => `PartInfo href '${href}' is not a cid: reference`);
+    const foreign = hrefs.filter((href) => !/^(cid:|#)/i.test(href))
+      .map((href) => `PartInfo href '${href}' is not a cid: reference`);
     const twice = new Set(hrefs).size < hrefs.length ? ['duplicate PartInfo href'] : [];
     const lacking = (['from', 'to', 'timestamp', 'action', 'conversationId', 'service'] as const)
       .filter((name) => message[name] === undefined).map((name) => `UserMessage without ${name}`);

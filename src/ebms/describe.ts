@@ -117,7 +117,8 @@ export function inspect(bytes: Uint8Array, contentType: string | undefined, limi
 
 function guessedType(body: Uint8Array): string | undefined {
   const boundary = firstBoundary(body);
-  return boundary === undefined ? undefined : `multipart/related; boundary="${boundary.replace(/["\\]/g, '\\$&')}"; type="application/soap+xml"`;
+  if (boundary === undefined) return undefined;
+  return `multipart/related; boundary="${boundary.replace(/["\\]/g, '\\$&')}"; type="application/soap+xml"`;
 }
 
 function describeEnvelope(envelope: Envelope): Omit<Described, 'verdict' | keyof DescribedPackage | 'fingerprint'> {
@@ -132,9 +133,10 @@ function describeEnvelope(envelope: Envelope): Omit<Described, 'verdict' | keyof
     rootNamespace: root.uri,
     messagingHeaders: envelope.header === undefined ? 0 : children(envelope.header, NS.eb, 'Messaging').length,
     messages,
-    signatures: envelope.signatures.length === 0 ? undefined
-      : envelope.signatures.map(({ signatureMethod, c14n, references, signatureValue }) => ({ signatureMethod, c14n, references, signatureValue })),
-    encryption: readEncryption(envelope.header, envelope.body),
+    signatures: envelope.signatures.length === 0 ? undefined : envelope.signatures.map((s) => ({
+      signatureMethod: s.signatureMethod, c14n: s.c14n, references: s.references, signatureValue: s.signatureValue,
+    })),
+    encryption: readEncryption(envelope),
     bodyHasPayload: first !== undefined,
     bodyFirstChild: first && (first.uri === '' ? first.local : `{${first.uri}}${first.local}`),
     warnings: warnings.length === 0 ? undefined : warnings,

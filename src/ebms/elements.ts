@@ -7,7 +7,9 @@ import { NS } from './namespaces.js';
 /** The element of that name in the ebMS namespace, or undefined; two of them are refused with HEADER_INVALID. */
 export function only(parent: XmlElement, local: string, uri: string = NS.eb): XmlElement | undefined {
   const found = children(parent, uri, local);
-  if (found.length > 1) throw new As4OnceError('HEADER_INVALID', `${parent.local} holds ${found.length} ${local} elements`);
+  if (found.length > 1) {
+    throw new As4OnceError('HEADER_INVALID', `${parent.local} holds ${found.length} ${local} elements`);
+  }
   return found[0];
 }
 
@@ -42,7 +44,9 @@ function isSpace(code: number): boolean {
  * UTF-8.
  */
 export function nameIn(element: XmlElement, bytes: number, code: ErrorCode): string {
-  if (element.children.some((n) => n.kind === 'element')) throw new As4OnceError(code, `${element.local} holds an element`);
+  if (element.children.some((n) => n.kind === 'element')) {
+    throw new As4OnceError(code, `${element.local} holds an element`);
+  }
   const value = text(element);
   if (/^[ \t\r\n]*$/.test(value)) throw new As4OnceError(code, `${element.local} is empty`);
   return bounded(value, element.local, bytes, code);

@@ -3,8 +3,9 @@ import { attribute, child, children } from '../xml/tree.js';
 import type { XmlElement } from '../xml/tree.js';
 import { present } from './elements.js';
 import { NS } from './namespaces.js';
+import type { Envelope } from './units.js';
 
-/** What the wsse:Security headers say of encryption (XML Encryption 1.1, SwA profile 1.1); claims, nothing decrypted. */
+/** What the wsse:Security headers say of encryption (XML Encryption 1.1, SwA profile 1.1); nothing is decrypted. */
 export interface EncryptionInfo {
   /** Number of xenc:EncryptedKey elements. */
   readonly keys: number;
@@ -22,10 +23,11 @@ export interface EncryptedData {
 }
 
 /** Undefined where nothing is encrypted. */
-export function readEncryption(header: XmlElement | undefined, body: XmlElement | undefined): EncryptionInfo | undefined {
+export function readEncryption({ header, body }: Pick<Envelope, 'header' | 'body'>): EncryptionInfo | undefined {
   const security = header === undefined ? [] : children(header, NS.wsse, 'Security');
   const keys = security.flatMap((s) => children(s, NS.xenc, 'EncryptedKey'));
-  const data = [...security, ...(body === undefined ? [] : [body])].flatMap((s) => children(s, NS.xenc, 'EncryptedData'));
+  const holders = body === undefined ? security : [...security, body];
+  const data = holders.flatMap((holder) => children(holder, NS.xenc, 'EncryptedData'));
   if (keys.length === 0 && data.length === 0) return undefined;
   return { keys: keys.length, keyTransport: keys.map(method), data: data.map(readData) };
 }

@@ -10,6 +10,13 @@ import { readSignatures } from './signature-info.js';
 import type { Envelope, SignalMessage } from './units.js';
 import { readUserMessage } from './user-message.js';
 
+export interface EnvelopeOptions {
+  /** `charset` of the root part's media type, if it names one. */
+  readonly charset?: string;
+  /** False: two elements may carry one Id; neither is found by it then. Default true. */
+  readonly uniqueIds?: boolean;
+}
+
 /** How the detail of HEADER_INVALID begins where the document is well-formed but no SOAP envelope. */
 export const NO_ENVELOPE = 'no SOAP envelope';
 
@@ -20,16 +27,14 @@ export const NO_ENVELOPE = 'no SOAP envelope';
  * Throws ROOT_TOO_LARGE, XML_BROKEN, XML_FORBIDDEN, XML_TOO_DEEP, DUPLICATE_ID; HEADER_INVALID where the document is no
  * SOAP envelope, or eb:Messaging stands twice, is empty, holds two UserMessages or one without MessageId;
  * MESSAGE_ID_INVALID, PARTY_ID_INVALID.
- *
- * @param charset of the root part's media type, if it names one
  */
-export function readEnvelope(bytes: Uint8Array, limits: Limits, charset?: string): Envelope {
-  const document = parseXml(bytes, {
-    maxBytes: limits.rootPart, depth: limits.depth, uniqueIds: true, ...(charset === undefined ? {} : { charset }),
-  });
+export function readEnvelope(bytes: Uint8Array, limits: Limits, options: EnvelopeOptions = {}): Envelope {
+  const document = parseXml(bytes, { maxBytes: limits.rootPart, depth: limits.depth, uniqueIds: true, ...options });
   const root = document.root;
-  const soap = root.local !== 'Envelope' ? undefined : root.uri === NS.soap12 ? '1.2' : root.uri === NS.soap11 ? '1.1' : undefined;
-  if (soap === undefined) throw new As4OnceError('HEADER_INVALID', `${NO_ENVELOPE} (root ${root.local.slice(0, 80)})`);
+  const soap = root.uri === NS.soap12 ? '1.2' : root.uri === NS.soap11 ? '1.1' : undefined;
+  if (soap === undefined || root.local !== 'Envelope') {
+    throw new As4OnceError('HEADER_INVALID', `${NO_ENVELOPE} (root ${root.local.slice(0, 80)})`);
+  }
   const header = only(root, 'Header', root.uri);
   const body = only(root, 'Body', root.uri);
   const messaging = header && only(header, 'Messaging');

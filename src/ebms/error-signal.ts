@@ -26,7 +26,7 @@ export interface ErrorSignal {
 export function buildErrorSignal(signal: ErrorSignal): { readonly contentType: string; readonly body: Buffer } {
   const { ebms } = signal.entry;
   if (ebms === undefined) throw new As4OnceError('INTERNAL', 'an ebMS Error was asked for a code that has none');
-  const detail = signal.detail === undefined || signal.detail === '' || /duplicat/i.test(signal.detail) ? undefined : signal.detail;
+  const detail = /^$|duplicat/i.test(signal.detail ?? '') ? undefined : signal.detail;
   const soap11 = signal.soap === '1.1';
   const reference = signal.refToMessageId;
   const body = [
@@ -49,9 +49,12 @@ const ENTITIES: Readonly<Record<string, string>> = {
   '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', '\t': '&#9;', '\n': '&#10;', '\r': '&#13;',
 };
 
+/** What is no character of XML 1.0 (2.2), lone surrogates among it. */
+const NOT_XML = /[^\t\n\r\u{20}-\u{d7ff}\u{e000}-\u{fffd}\u{10000}-\u{10ffff}]/gu;
+
 /** Text for content or attribute; characters that XML 1.0 cannot hold become U+FFFD. */
 function escape(value: string): string {
   return value
-    .replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g, '\ufffd')
+    .replace(NOT_XML, '\ufffd')
     .replace(/[&<>"\t\n\r]/g, (c) => ENTITIES[c]!);
 }

@@ -2,7 +2,8 @@ import { createHash } from 'node:crypto';
 import type { Fingerprint } from '../message.js';
 import { comparableId } from '../mime/content-type.js';
 import { canonicalize } from '../xml/canonical.js';
-import { attribute } from '../xml/tree.js';
+import { attribute, child } from '../xml/tree.js';
+import type { XmlNode } from '../xml/tree.js';
 import { encryptedAttachments, readEncryption } from './encryption-info.js';
 import { NS } from './namespaces.js';
 import type { DigestReference, Envelope, UserMessage } from './units.js';
@@ -53,7 +54,7 @@ function planFor(envelope: Envelope, user: UserMessage): Plan {
   const covered = listed.every((id) => signedIds.has(id)) && !user.payloads.some((p) => isExternal(p.href));
   if (envelope.bodyEncrypted) return 'opaque';
   if (envelope.signatures.length > 0 && covered && (signedIds.size > 0 || bodyForm(envelope) !== '')) return 'signed';
-  const encrypted = encryptedAttachments(readEncryption(envelope.header, envelope.body));
+  const encrypted = encryptedAttachments(readEncryption(envelope));
   const open = encrypted.size > 0 && [...encrypted].some((id) => !signedIds.has(id));
   return open ? 'opaque' : 'content';
 }
@@ -84,7 +85,7 @@ export function cidHash(references: readonly DigestReference[]): string {
   return hash('cid', ...[...entries.values()].sort(Buffer.compare));
 }
 
-/** `signed:<cid>`: what a Receipt's NonRepudiationInformation says of the content. Undefined without `cid:` references. */
+/** `signed:<cid>`: what a Receipt's NonRepudiationInformation says of the content; none without `cid:` references. */
 export function fingerprintFromReceipt(nri: readonly DigestReference[]): Fingerprint | undefined {
   return cidReferences(nri).length === 0 ? undefined : `signed:${cidHash(nri)}`;
 }
@@ -141,9 +142,9 @@ function headerForm(user: UserMessage): Buffer[] {
 /** Who signed: the certificate, or where only its name is given, that name in canonical form. */
 function signerOf(signature: Envelope['signatures'][number]): Uint8Array | string {
   if (signature.certificate !== undefined) return signature.certificate;
-  const keyInfo = signature.element.children.find((n) => n.kind === 'element' && n.uri === NS.ds && n.local === 'KeyInfo');
+  const keyInfo = child(signature.element, NS.ds, 'KeyInfo');
   const names: string[] = [];
-  const visit = (node: NonNullable<typeof keyInfo>): void => {
+  const visit = (node: XmlNode): void => {
     if (node.kind === 'text') names.push(node.value.replace(/\s+/g, ''));
     if (node.kind === 'element') {
       names.push(node.local, attribute(node, '', 'ValueType') ?? '');

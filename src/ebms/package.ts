@@ -7,6 +7,7 @@ import type { MediaType } from '../mime/content-type.js';
 import type { PartHead } from '../mime/part-head.js';
 import { MimeScanner } from '../mime/scanner.js';
 import { NO_ENVELOPE, readEnvelope } from './envelope.js';
+import type { EnvelopeOptions } from './envelope.js';
 import type { PartDigests } from './fingerprint.js';
 import type { Envelope } from './units.js';
 
@@ -116,7 +117,7 @@ class MultipartReader implements PackageReader {
     }
     const root = this.#root.take();
     this.soap = soapIn(root);
-    this.envelope = readEnvelope(root, this.#limits, charsetOf(head.contentType));
+    this.envelope = readEnvelope(root, this.#limits, charsetOf(parseContentType(head.contentType ?? '')));
     this.soap = this.envelope.soap;
     this.#hashing = this.#wantsParts(this.envelope);
   }
@@ -125,7 +126,7 @@ class MultipartReader implements PackageReader {
 class BareReader implements PackageReader {
   readonly parts: PartDigests = [];
   readonly #limits: Limits;
-  readonly #charset: string | undefined;
+  readonly #options: EnvelopeOptions;
   readonly #known: boolean;
   readonly #root: RootBytes;
   #began = false;
@@ -134,7 +135,7 @@ class BareReader implements PackageReader {
 
   constructor(media: MediaType | undefined, limits: Limits) {
     this.#limits = limits;
-    this.#charset = media?.parameters.get('charset');
+    this.#options = charsetOf(media);
     this.#known = media !== undefined && SOAP_TYPES.includes(media.type);
     this.#root = new RootBytes(limits);
   }
@@ -148,7 +149,7 @@ class BareReader implements PackageReader {
     const root = this.#root.take();
     this.soap = soapIn(root);
     try {
-      this.envelope = readEnvelope(root, this.#limits, this.#charset);
+      this.envelope = readEnvelope(root, this.#limits, this.#options);
     } catch (error) {
       const foreign = error instanceof As4OnceError
         && (error.detail.startsWith(NO_ENVELOPE) || (error.code === 'XML_BROKEN' && !this.#known));
@@ -157,7 +158,7 @@ class BareReader implements PackageReader {
     this.soap = this.envelope.soap;
   }
 
-  /** A type that says nothing is only taken for a body that says `<` where XML must, so that other uploads end at once. */
+  /** A type that says nothing is only taken for a body that begins as XML must, so that other uploads end at once. */
   #mustBeginLikeXml(bytes: Uint8Array): void {
     // white space, byte order marks and the NULs of UTF-16 may come first
     const first = bytes.find((b) => b !== 0x20 && b !== 0x09 && b !== 0x0a && b !== 0x0d && b !== 0 && b < 0xbb);
@@ -167,8 +168,9 @@ class BareReader implements PackageReader {
   }
 }
 
-function charsetOf(contentType: string | undefined): string | undefined {
-  return contentType === undefined ? undefined : parseContentType(contentType)?.parameters.get('charset');
+function charsetOf(media: MediaType | undefined): EnvelopeOptions {
+  const charset = media?.parameters.get('charset');
+  return charset === undefined ? {} : { charset };
 }
 
 /** The SOAP version by the namespace that stands in the bytes, for an answer to an envelope that cannot be read. */

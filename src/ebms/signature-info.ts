@@ -52,7 +52,8 @@ const PKI_PATH = /#(X509)?PKIPathv1$/;
 
 /**
  * DER of the certificate in the token that ds:KeyInfo refers to: an X509v3 or PKIPath BinarySecurityToken (WSS X.509
- * token profile 1.1, 3.1), or ds:X509Certificate. Undefined where the certificate is only named (SKI, issuer and serial).
+ * token profile 1.1, 3.1), or ds:X509Certificate. Undefined where the certificate is only named (SKI, issuer and
+ * serial).
  */
 function embeddedCertificate(signature: XmlElement, document: XmlDocument): Uint8Array | undefined {
   const keyInfo = child(signature, NS.ds, 'KeyInfo');
@@ -65,7 +66,7 @@ function embeddedCertificate(signature: XmlElement, document: XmlDocument): Uint
     const bytes = Buffer.from(base64In(found), 'base64');
     return PKI_PATH.test(attribute(found, '', 'ValueType') ?? '') ? lastOfSequence(bytes) : bytes;
   }
-  const data = [token, keyInfo].map((holder) => holder && child(holder, NS.ds, 'X509Data')).find((d) => d !== undefined);
+  const data = (token && child(token, NS.ds, 'X509Data')) ?? (keyInfo && child(keyInfo, NS.ds, 'X509Data'));
   const certificate = data && child(data, NS.ds, 'X509Certificate');
   return certificate && Buffer.from(base64In(certificate), 'base64');
 }

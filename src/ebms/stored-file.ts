@@ -30,7 +30,8 @@ export function openStoredFile(bytes: Uint8Array, limits: Limits): StoredFile {
       body = gunzipSync(body, { maxOutputLength: limits.maxBody });
     } catch (error) {
       const tooLarge = (error as { code?: string }).code === 'ERR_BUFFER_TOO_LARGE';
-      throw new As4OnceError(tooLarge ? 'BODY_TOO_LARGE' : 'MIME_BROKEN', `gzip: ${(error as Error).message}`, { cause: error });
+      const detail = `gzip: ${(error as Error).message}`;
+      throw new As4OnceError(tooLarge ? 'BODY_TOO_LARGE' : 'MIME_BROKEN', detail, { cause: error });
     }
   }
   return { headers, body };
@@ -61,7 +62,8 @@ function unchunk(bytes: Buffer): Buffer | undefined {
   const pieces: Buffer[] = [];
   for (let at = 0; at < bytes.length;) {
     const end = bytes.indexOf('\r\n', at);
-    const size = /^([0-9a-f]{1,8})[ \t]*(;.*)?$/i.exec(end < 0 || end - at > 200 ? '' : bytes.toString('latin1', at, end));
+    const line = end < 0 || end - at > 200 ? '' : bytes.toString('latin1', at, end);
+    const size = /^([0-9a-f]{1,8})[ \t]*(;.*)?$/i.exec(line);
     if (size === null) return undefined;
     const length = Number.parseInt(size[1]!, 16);
     if (length === 0) return Buffer.concat(pieces);

@@ -43,15 +43,18 @@ export function readUserMessage(element: XmlElement, limits: Limits): UserMessag
 }
 
 /**
- * eb:MessageInfo (Core 5.2.2.1) of either unit; `refToMessageId` is undefined where there is none. Ids are taken as they
- * stand, with white space around them if it is there: access points repeat them so, and exact comparison needs it.
+ * eb:MessageInfo (Core 5.2.2.1) of either unit; `refToMessageId` is undefined where there is none. Ids are taken as
+ * they stand, with white space around them if it is there: access points repeat them so, and exact comparison needs
+ * it.
  */
 export function readMessageInfo(unit: XmlElement, limits: Limits): {
   messageId: string; timestamp: string; refToMessageId: string | undefined;
 } {
   const info = only(unit, 'MessageInfo');
   const id = info && only(info, 'MessageId');
-  if (info === undefined || id === undefined) throw new As4OnceError('HEADER_INVALID', `eb:MessageId missing in ${unit.local}`);
+  if (info === undefined || id === undefined) {
+    throw new As4OnceError('HEADER_INVALID', `eb:MessageId missing in ${unit.local}`);
+  }
   const reference = only(info, 'RefToMessageId');
   return {
     messageId: nameIn(id, limits.messageId, 'MESSAGE_ID_INVALID'),
@@ -64,7 +67,9 @@ function readParty(parties: XmlElement | undefined, side: 'From' | 'To', limits:
   const party = parties && only(parties, side);
   if (party === undefined) return { ids: [] };
   const found = children(party, NS.eb, 'PartyId');
-  if (found.length > MAX_PARTY_IDS) throw new As4OnceError('PARTY_ID_INVALID', `${side} holds ${found.length} PartyIds`);
+  if (found.length > MAX_PARTY_IDS) {
+    throw new As4OnceError('PARTY_ID_INVALID', `${side} holds ${found.length} PartyIds`);
+  }
   const ids = found.map((id) => {
     const type = attribute(id, '', 'type');
     if (type !== undefined) bounded(type, 'PartyId/@type', limits.partyId, 'PARTY_ID_INVALID');

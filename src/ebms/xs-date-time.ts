@@ -1,4 +1,4 @@
-/** xs:dateTime (XML Schema 2, 3.2.7) to epoch milliseconds; without a zone it is UTC (Core 5.2.2.1). Undefined if none. */
+/** xs:dateTime (XML Schema 2, 3.2.7) to epoch milliseconds, UTC without a zone (Core 5.2.2.1); else undefined. */
 export function epochOf(value: string): number | undefined {
   const found = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.(\d+))?(Z|[+-]\d\d:\d\d)?$/.exec(value.trim());
   if (found === null) return undefined;

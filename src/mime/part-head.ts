@@ -45,7 +45,7 @@ export class PartHeadReader {
       const stop = end < 0 ? data.length : end + 1;
       this.#bytes += stop - at;
       if (this.#bytes > this.#limits.partHeaders) {
-        throw new As4OnceError('MIME_BROKEN', `headers of part ${this.#index} are longer than ${this.#limits.partHeaders} bytes`);
+        throw this.#broken(`headers are longer than ${this.#limits.partHeaders} bytes`);
       }
       this.#line.push(data.subarray(at, stop));
       at = stop;
@@ -56,7 +56,7 @@ export class PartHeadReader {
       }
       const line = this.#takeLine();
       if (line === '') return at;
-      if (isDelimiter(line)) throw new As4OnceError('MIME_BROKEN', `headers of part ${this.#index} do not end with an empty line`);
+      if (isDelimiter(line)) throw this.#broken('headers do not end with an empty line');
       this.#field(line);
     }
     return -1;
@@ -84,22 +84,28 @@ export class PartHeadReader {
   }
 
   #field(line: string): void {
+    // Some receivers take a CR alone for a line end, and would see one more field here.
+    if (/[\r\0]/.test(line)) throw this.#broken('a header line holds a CR or NUL');
     if (line[0] === ' ' || line[0] === '\t') {
       const last = this.#fields.at(-1);
-      if (last === undefined) throw new As4OnceError('MIME_BROKEN', `first header line of part ${this.#index} begins with white space`);
+      if (last === undefined) throw this.#broken('the first header line begins with white space');
       last[1] = `${last[1]} ${line.trim()}`.trim();
       return;
     }
     const colon = line.indexOf(':');
     const name = line.slice(0, colon).trimEnd();
     if (colon < 0 || !/^[\x21-\x39\x3b-\x7e]+$/.test(name)) {
-      throw new As4OnceError('MIME_BROKEN', `a header line of part ${this.#index} has no field name`);
+      throw this.#broken('a header line has no field name');
     }
     const value = line.slice(colon + 1).trim();
     const lower = name.toLowerCase();
     if (DECISIVE.includes(lower) && this.#fields.some(([n, v]) => n.toLowerCase() === lower && v !== value)) {
-      throw new As4OnceError('MIME_BROKEN', `part ${this.#index} has two values of ${name.slice(0, 40)}`);
+      throw this.#broken(`two values of ${lower}`);
     }
     this.#fields.push([name, value]);
+  }
+
+  #broken(detail: string): As4OnceError {
+    return new As4OnceError('MIME_BROKEN', `part ${this.#index}: ${detail}`);
   }
 }

@@ -7,9 +7,9 @@ import { decoderFor } from './transfer-encoding.js';
 import type { Decoder } from './transfer-encoding.js';
 
 /**
- * A push scanner of multipart/related (RFC 2046, 5.1; RFC 2387). It takes the body in chunks of any split and calls back
- * as parts go by, so that nothing but the part in hand is ever kept, and that only if the caller keeps it. Lines end in
- * CRLF or LF; preamble, byte order mark and epilogue are skipped. Work is linear in the bytes, whatever they are.
+ * A push scanner of multipart/related (RFC 2046, 5.1; RFC 2387). It takes the body in chunks of any split and calls
+ * back as parts go by, so that nothing but the part in hand is ever kept, and that only if the caller keeps it. Lines
+ * end in CRLF or LF; preamble, byte order mark and epilogue are skipped. Work is linear in the bytes.
  */
 export interface PartEvents {
   /** A part begins. */
@@ -33,6 +33,7 @@ const CR = 0x0d;
 const DASH = 0x2d;
 /** Longest white space behind a boundary on its line. */
 const MAX_PADDING = 1000;
+const BOM = [0xef, 0xbb, 0xbf];
 const NOTHING = new Uint8Array(0);
 
 type State = 'preamble' | 'delimiter' | 'head' | 'body' | 'epilogue';
@@ -119,12 +120,14 @@ export class MimeScanner {
   #content(data: Uint8Array, from: number): number {
     let begin = from;
     if (this.#first) {
-      if (data.length - from < 3 && [0xef, 0xbb, 0xbf].slice(0, data.length - from).every((b, i) => data[from + i] === b)) {
+      const bom = BOM.findIndex((byte, i) => data[from + i] !== byte);
+      if (bom === data.length - from) {
+        // as far as there are bytes, they begin a byte order mark
         this.#held = Buffer.from(data.subarray(from));
         return data.length;
       }
       this.#first = false;
-      if (data[from] === 0xef && data[from + 1] === 0xbb && data[from + 2] === 0xbf) {
+      if (bom < 0) {
         this.preambleBytes += 3;
         begin = from + 3;
       }
@@ -238,10 +241,10 @@ export class MimeScanner {
         return at + 1;
       } else if (byte === CR && (this.#behind === '' || this.#behind === ' ')) {
         this.#behind = '\r';
-      } else if ((byte === 0x20 || byte === 0x09) && (this.#behind === '' || this.#behind === ' ') && ++this.#padding <= MAX_PADDING) {
+      } else if (isBlank(byte) && (this.#behind === '' || this.#behind === ' ') && ++this.#padding <= MAX_PADDING) {
         this.#behind = ' ';
       } else {
-        throw new As4OnceError('MIME_BROKEN', `a line begins with the boundary but goes on, after part ${this.#parts - 1}`);
+        throw new As4OnceError('MIME_BROKEN', `part ${this.#parts - 1}: a line begins with the boundary but goes on`);
       }
     }
     return data.length;
@@ -260,7 +263,8 @@ export class MimeScanner {
     this.#headReader = undefined;
     this.#checkStart(head);
     this.#part = head;
-    this.#decoder = this.#options.decode === false || head.encoding === 'identity' ? undefined : decoderFor(head.encoding);
+    const decode = this.#options.decode !== false && head.encoding !== 'identity';
+    this.#decoder = decode ? decoderFor(head.encoding) : undefined;
     this.#state = 'body';
     this.#atLineStart = true;
     this.#events.head(head);
@@ -270,9 +274,14 @@ export class MimeScanner {
   #checkStart(head: PartHead): void {
     if (this.#start === undefined || head.contentId === undefined) return;
     if ((comparableId(head.contentId) === this.#start) !== (head.index === 0)) {
-      throw new As4OnceError('MIME_START', `start names part ${head.index === 0 ? 'other than the first' : head.index}`);
+      const detail = head.index === 0 ? 'the first part has another Content-ID' : `it names part ${head.index}`;
+      throw new As4OnceError('MIME_START', detail);
     }
   }
+}
+
+function isBlank(byte: number | undefined): boolean {
+  return byte === 0x20 || byte === 0x09;
 }
 
 /** Index of the next LF, or -1. A plain loop where line ends are dense, the built-in search where they are not. */

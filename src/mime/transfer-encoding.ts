@@ -32,7 +32,7 @@ for (const [value, c] of [...'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwx
   BASE64_CODE[c.charCodeAt(0)] = value;
 }
 
-/** Line ends, blanks and tabs are skipped; anything else outside the alphabet is refused, so that nobody reads it otherwise. */
+/** Line ends, blanks and tabs are skipped; else what is outside the alphabet is refused, so that nobody reads it so. */
 class Base64Decoder implements Decoder {
   #bits = 0;
   #count = 0;
@@ -45,7 +45,7 @@ class Base64Decoder implements Decoder {
       const code = BASE64_CODE[byte]!;
       if (code < 0) {
         if (byte === 0x3d) this.#padding++;
-        else if (byte !== 0x0a && byte !== 0x0d && byte !== 0x20 && byte !== 0x09) throw broken('base64 with another character');
+        else if (byte !== 0x0a && !isPadding(byte)) throw broken('base64 with another character');
         continue;
       }
       if (this.#padding > 0) throw broken('base64 goes on after its end');
@@ -69,7 +69,7 @@ class Base64Decoder implements Decoder {
   }
 }
 
-/** Soft line breaks and `=XX`; white space before a line end is transport padding and dropped (RFC 2045, 6.7 rule 3). */
+/** Soft line breaks and `=XX`; white space before a line end is padding and dropped (RFC 2045, 6.7 rule 3). */
 class QuotedPrintableDecoder implements Decoder {
   /** An unfinished `=…` or trailing white space, at most MAX bytes. */
   #held: number[] = [];
@@ -84,7 +84,7 @@ class QuotedPrintableDecoder implements Decoder {
   end(): Uint8Array {
     const held = this.#held;
     this.#held = [];
-    if (held[0] === 0x3d && held.slice(1).some((b) => b !== 0x20 && b !== 0x09 && b !== 0x0d)) throw broken('quoted-printable is cut');
+    if (held[0] === 0x3d && !held.slice(1).every(isPadding)) throw broken('quoted-printable is cut');
     return NOTHING;
   }
 
@@ -93,7 +93,7 @@ class QuotedPrintableDecoder implements Decoder {
     if (held[0] === 0x3d) {
       held.push(byte);
       if (byte === 0x0a) {
-        if (held.slice(1).every((b) => b === 0x20 || b === 0x09 || b === 0x0d || b === 0x0a)) this.#held = [];
+        if (held.slice(1, -1).every(isPadding)) this.#held = [];
         else throw broken('quoted-printable with a broken escape');
       } else if (held.length === 3 && isHex(held[1]!) && isHex(byte)) {
         out.push(Number.parseInt(String.fromCharCode(held[1]!, byte), 16));
@@ -105,7 +105,7 @@ class QuotedPrintableDecoder implements Decoder {
       }
       return;
     }
-    if (byte === 0x20 || byte === 0x09 || byte === 0x0d) {
+    if (isPadding(byte)) {
       held.push(byte);
       if (held.length > QuotedPrintableDecoder.#MAX) throw broken('quoted-printable with a line of white space only');
       return;
@@ -123,6 +123,11 @@ class QuotedPrintableDecoder implements Decoder {
     if (byte === 0x3d) this.#held = [byte];
     else out.push(byte);
   }
+}
+
+/** Blank, tab or CR: what may stand before a line end without being content. */
+function isPadding(byte: number): boolean {
+  return byte === 0x20 || byte === 0x09 || byte === 0x0d;
 }
 
 function isHex(byte: number): boolean {

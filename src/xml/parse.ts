@@ -1,11 +1,12 @@
 import { SaxesParser } from 'saxes';
-import type { SaxesAttributeNS, SaxesTagNS } from 'saxes';
+import type { SaxesAttributeNS, SaxesTagNS, XMLDecl } from 'saxes';
 import { As4OnceError } from '../errors.js';
 import type { XmlAttribute, XmlDocument, XmlElement, XmlNode } from './tree.js';
 
 /**
  * The strict reading of one XML document into the tree of tree.ts: XML 1.0 with namespaces, UTF-8 or UTF-16, no DOCTYPE
- * and so no entities but the five of XML itself, no processing instructions (SOAP 1.2 part 1, 5; SOAP 1.1, 3).
+ * and so no entities but the five of XML itself, no processing instructions in the root element (SOAP 1.2 part 1, 5;
+ * SOAP 1.1, 3).
  */
 export interface ParseOptions {
   /** Longest document, bytes. */
@@ -54,7 +55,7 @@ export function parseXml(bytes: Uint8Array, options: ParseOptions): XmlDocument 
   if (source.text.includes('<!--')) parser.on('comment', (value) => builder.comment(value));
   if (source.text.includes('<!D')) parser.on('doctype', () => builder.forbidden('DOCTYPE'));
   if (source.text.indexOf('<?', /^<\?xml[ \t\r\n]/.test(source.text) ? 1 : 0) >= 0) {
-    parser.on('processinginstruction', () => builder.forbidden('processing instruction'));
+    parser.on('processinginstruction', () => builder.instruction());
   }
   try {
     parser.write(source.text);
@@ -138,6 +139,11 @@ class TreeBuilder {
     this.#top?.children.push({ kind: 'comment', value });
   }
 
+  /** Outside the root element it says nothing about the message, and receivers skip it. */
+  instruction(): void {
+    if (this.#top !== undefined) this.forbidden('processing instruction');
+  }
+
   forbidden(what: string): never {
     throw new As4OnceError('XML_FORBIDDEN', `${this.position()}: ${what}`);
   }
@@ -148,9 +154,9 @@ class TreeBuilder {
   }
 
   /**
-   * `strong` ids (wsu:Id, xml:id) are ids wherever they stand. An attribute that is merely called Id, ID or id may mean
-   * anything inside a business document, so two equal ones within the SOAP Body are not refused; but then neither can be
-   * found by that id, so no signature can be taken to mean one of them.
+   * `strong` ids (wsu:Id, xml:id) are ids wherever they stand. An attribute that is merely called Id, ID or id may
+   * mean anything inside a business document, so two equal ones within the SOAP Body are not refused; but then neither
+   * can be found by that id, so no signature can be taken to mean one of them.
    */
   #identify(element: Growing, id: string, strong: boolean): void {
     const standing = this.#ids.get(id);
@@ -212,7 +218,7 @@ function decode(bytes: Uint8Array, charset: string | undefined): Source {
 /** Encodings that read pure ASCII the way UTF-8 does, so that every receiver reads the same characters. */
 const ASCII_COMPATIBLE = /^(us-ascii|ascii|iso-8859-\d+|latin\d|windows-125\d)$/;
 
-function checkDeclaration(declared: { version?: string | undefined; encoding?: string | undefined }, source: Source): void {
+function checkDeclaration(declared: XMLDecl, source: Source): void {
   if (declared.version !== undefined && declared.version !== '1.0') {
     throw new As4OnceError('XML_BROKEN', `XML ${declared.version}, SOAP is XML 1.0`);
   }
@@ -221,7 +227,9 @@ function checkDeclaration(declared: { version?: string | undefined; encoding?: s
     const name = named.toLowerCase();
     const fits = source.encoding === 'utf-16' ? /^utf-16(le|be)?$/.test(name)
       : name === 'utf-8' || name === 'utf8' || (source.ascii && ASCII_COMPATIBLE.test(name));
-    if (!fits) throw new As4OnceError('XML_BROKEN', `encoding '${named.slice(0, 40)}' but the bytes are ${source.encoding}`);
+    if (!fits) {
+      throw new As4OnceError('XML_BROKEN', `encoding '${named.slice(0, 40)}' but the bytes are ${source.encoding}`);
+    }
   }
 }
 

@@ -34,7 +34,12 @@ function readable(expected: Record<string, unknown>): Record<string, unknown> {
 }
 
 function sorted(of: Record<string, unknown>): Record<string, unknown> {
-  return Array.isArray(of['warnings']) ? { ...of, warnings: [...of['warnings']].sort() } : of;
+  return Array.isArray(of['warnings']) ? { ...of, warnings: (of['warnings'] as string[]).toSorted((a, b) => (a < b ? -1 : 1)) } : of;
+}
+
+/** The file itself says what it is: by HTTP headers in it, or by its first boundary line. */
+function tellsItsType({ contentTypeSource }: Expected): boolean {
+  return contentTypeSource === 'HTTP headers in the file' || contentTypeSource?.startsWith('derived') === true;
 }
 
 const files: [string, Expected][] = present
@@ -61,13 +66,13 @@ suite.skipIf(!present)('the AS4 corpus of other software reads as expected.json 
         expect(description.reason).not.toBe('');
       }
     });
+  }
 
-    if (expected.contentTypeSource === 'HTTP headers in the file' || expected.contentTypeSource?.startsWith('derived') === true) {
-      it(`${name}: the media type is found without being told`, () => {
-        const description = describe(readFileSync(join(corpus, name)), undefined, LIMITS);
-        if (expected.verdict === 'parse') expect(sorted({ ...description })).toMatchObject(readable(expected));
-        else expect(description.verdict).toBe('reject');
-      });
-    }
+  for (const [name, expected] of files.filter(([, of]) => tellsItsType(of))) {
+    it(`${name}: the media type is found without being told`, () => {
+      const description = describe(readFileSync(join(corpus, name)), undefined, LIMITS);
+      if (expected.verdict === 'parse') expect(sorted({ ...description })).toMatchObject(readable(expected));
+      else expect(description.verdict).toBe('reject');
+    });
   }
 });

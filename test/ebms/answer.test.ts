@@ -25,6 +25,11 @@ describe('answers of access points', () => {
     expect(of(RELATED, parts('root'))).toBeUndefined();
   });
 
+  it('a Receipt that copies the UserMessage with an Id that the Receipt itself carries', () => {
+    const copy = signalEnvelope('<eb:Receipt><x:c xmlns:x="urn:x" u:Id="body"/></eb:Receipt>');
+    expect(of('application/soap+xml', copy)).toBe('m0@test');
+  });
+
   it('a SOAP Fault without signal is an envelope without signals', () => {
     const fault = readAnswer('application/soap+xml', Buffer.from(envelope({ messaging: '', body: '<s:Fault><s:Reason><s:Text>no</s:Text></s:Reason></s:Fault>' })), LIMITS);
     expect(fault).toMatchObject({ fault: 'no', signals: [] });

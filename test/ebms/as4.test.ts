@@ -74,24 +74,24 @@ describe('early', () => {
     const body = pack(signedRoot, ['a', 'x'.repeat(100_000)]);
     const rootEnd = body.indexOf('\r\n--B\r\nContent-Type: application/octet-stream');
     const reading = open(RELATED);
-    reading.push(body.subarray(0, rootEnd));
+    void reading.push(body.subarray(0, rootEnd));
     expect(reading.early).toBeUndefined();
-    reading.push(body.subarray(rootEnd, rootEnd + 10));
+    void reading.push(body.subarray(rootEnd, rootEnd + 10));
     expect(reading.early).toMatchObject({ kind: 'message', bundled: false, message: { reference: 'm1@test', fingerprint: expect.stringMatching(/^signed:/) } });
   });
 
   it('a plain message has its fingerprint at the end only', async () => {
     const body = pack(envelope({ payloads: cid('a') }), ['a', 'content']);
     const reading = open(RELATED);
-    reading.push(body.subarray(0, -5));
+    void reading.push(body.subarray(0, -5));
     expect(reading.early).toMatchObject({ message: { fingerprint: undefined } });
-    reading.push(body.subarray(-5));
+    void reading.push(body.subarray(-5));
     expect(await reading.end()).toMatchObject({ message: { fingerprint: expect.stringMatching(/^plain:/) } });
   });
 
   it('what was early is what is read in the end', async () => {
     const reading = open(RELATED);
-    reading.push(pack(signedRoot, ['a', 'x']));
+    void reading.push(pack(signedRoot, ['a', 'x']));
     const early = reading.early;
     expect(await reading.end()).toEqual(early);
   });
@@ -99,7 +99,7 @@ describe('early', () => {
   it('the sender can be answered in its SOAP version, as soon as it is known, even when it is refused', () => {
     const reading = open(RELATED);
     expect(reading.answerIn).toEqual({ protocol: 'as4' });
-    reading.push(pack(envelope({ soap: S11 })));
+    void reading.push(pack(envelope({ soap: S11 })));
     expect(reading.answerIn).toEqual({ protocol: 'as4', soap: '1.1', messageId: 'm1@test' });
     const refused = open(RELATED);
     expect(() => refused.push(pack(envelope({ soap: S11, id: '' })))).toThrow('MESSAGE_ID_INVALID');

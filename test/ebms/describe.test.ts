@@ -12,13 +12,13 @@ const of = (bytes: string | Uint8Array, contentType?: string): Described => {
   expect(description).toMatchObject({ verdict: 'parse' });
   return description as Described;
 };
-const package_ = pack(envelope({ payloads: cid('a'), security: signature([['#msg', 'AAAA'], ['cid:a', 'BBBB']]) }), ['a', 'content']);
+const stored = pack(envelope({ payloads: cid('a'), security: signature([['#msg', 'AAAA'], ['cid:a', 'BBBB']]) }), ['a', 'content']);
 
 suite('a stored message', () => {
   it('is described with all that is read of it', () => {
-    const root = package_.subarray(package_.indexOf('<s:Envelope'), package_.indexOf('\r\n--B\r\nContent-Type: application/octet'));
+    const root = stored.subarray(stored.indexOf('<s:Envelope'), stored.indexOf('\r\n--B\r\nContent-Type: application/octet'));
     const sha256 = (bytes: string | Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
-    expect(of(package_, RELATED)).toEqual({
+    expect(of(stored, RELATED)).toEqual({
       verdict: 'parse', wellFormed: true, soapVersion: '1.2', rootElement: 'Envelope', rootNamespace: S12, messagingHeaders: 1, bodyHasPayload: false,
       contentType: RELATED, boundary: 'B', typeParam: 'application/soap+xml', mimeClosed: true, preambleBytes: 0, rootPart: 0,
       parts: [
@@ -39,19 +39,19 @@ suite('a stored message', () => {
   });
 
   it('comes with its HTTP head, chunked and coded, or after a tool undid the codings but kept the head', () => {
-    const chunked = Buffer.concat([Buffer.from('5;x=y\r\n'), package_.subarray(0, 5), Buffer.from(`\r\n${(package_.length - 5).toString(16)}\r\n`), package_.subarray(5), Buffer.from('\r\n0\r\nT: r\r\n\r\n')]);
-    const coded = gzipSync(package_);
+    const chunked = Buffer.concat([Buffer.from('5;x=y\r\n'), stored.subarray(0, 5), Buffer.from(`\r\n${(stored.length - 5).toString(16)}\r\n`), stored.subarray(5), Buffer.from('\r\n0\r\nT: r\r\n\r\n')]);
+    const coded = gzipSync(stored);
     const files: [string, Buffer][] = [
-      [`POST /as4 HTTP/1.1\r\nHost: x\r\nContent-Type: ${RELATED}`, package_],
-      [`Content-Type: multipart/related;\r\n boundary=B`, package_],
+      [`POST /as4 HTTP/1.1\r\nHost: x\r\nContent-Type: ${RELATED}`, stored],
+      [`Content-Type: multipart/related;\r\n boundary=B`, stored],
       [`HTTP/1.1 200 OK\r\ncontent-type: ${RELATED}\r\nTransfer-Encoding: chunked`, chunked],
-      [`HTTP/1.1 200 OK\r\ncontent-type: ${RELATED}\r\nTransfer-Encoding: chunked`, package_],
+      [`HTTP/1.1 200 OK\r\ncontent-type: ${RELATED}\r\nTransfer-Encoding: chunked`, stored],
       [`POST / HTTP/1.1\r\nContent-Type: ${RELATED}\r\nContent-Encoding: gzip`, coded],
-      [`POST / HTTP/1.1\r\nContent-Type: ${RELATED}\r\nContent-Encoding: gzip`, package_],
+      [`POST / HTTP/1.1\r\nContent-Type: ${RELATED}\r\nContent-Encoding: gzip`, stored],
     ];
     for (const [head, body] of files) {
       const file = Buffer.concat([Buffer.from(`${head}\r\n\r\n`), body]);
-      expect(of(file)).toMatchObject({ boundary: 'B', fingerprint: of(package_, RELATED).fingerprint });
+      expect(of(file)).toMatchObject({ boundary: 'B', fingerprint: of(stored, RELATED).fingerprint });
       expect(of(file, RELATED)).toMatchObject({ boundary: 'B' });
     }
   });
@@ -59,14 +59,14 @@ suite('a stored message', () => {
   it('without a media type is a package if its first line is a boundary, colons in it or not', () => {
     // CXF's boundaries look like a header field: "--uuid:ab4d…" was once taken for the head of an HTTP request.
     for (const boundary of ['uuid:ab4d-1', '=_"x\\"', '----=_Part_0_1.2']) {
-      const bytes = Buffer.from(package_.toString().replaceAll('--B', () => `--${boundary}`));
+      const bytes = Buffer.from(stored.toString().replaceAll('--B', () => `--${boundary}`));
       expect(of(bytes)).toMatchObject({ boundary, typeParam: 'application/soap+xml' });
       expect(of(Buffer.concat([Buffer.from('\ufeff\r\n'), bytes]))).toMatchObject({ boundary, preambleBytes: 5 });
     }
   });
 
   it('that is refused says why, with the code', () => {
-    expect(describe(package_.subarray(0, -6), RELATED, LIMITS)).toEqual({ verdict: 'reject', code: 'MIME_BROKEN', reason: 'closing boundary missing after part 1' });
+    expect(describe(stored.subarray(0, -6), RELATED, LIMITS)).toEqual({ verdict: 'reject', code: 'MIME_BROKEN', reason: 'closing boundary missing after part 1' });
     expect(describe(Buffer.from('{}'), undefined, LIMITS)).toMatchObject({ verdict: 'reject', code: 'MEDIA_TYPE' });
     expect(describe(Buffer.from(envelope({ messaging: '' })), undefined, LIMITS)).toMatchObject({ verdict: 'reject', code: 'HEADER_INVALID' });
     expect(describe(Buffer.alloc(0), undefined, LIMITS)).toMatchObject({ verdict: 'reject' });

@@ -176,11 +176,11 @@ describe('security, as claims', () => {
   it('encryption', () => {
     const data = `<x:EncryptedKey xmlns:x="http://www.w3.org/2001/04/xmlenc#"><x:EncryptionMethod Algorithm="oaep"/></x:EncryptedKey><x:EncryptedData xmlns:x="http://www.w3.org/2001/04/xmlenc#" Id="e1" MimeType="a/b"><x:EncryptionMethod Algorithm="gcm"/><x:CipherData><x:CipherReference URI="cid:a"/></x:CipherData></x:EncryptedData>`;
     const found = read({ security: data });
-    expect(readEncryption(found.header, found.body)).toEqual({ keys: 1, keyTransport: ['oaep'], data: [{ id: 'e1', algorithm: 'gcm', cid: 'cid:a', mimeType: 'a/b' }] });
+    expect(readEncryption(found)).toEqual({ keys: 1, keyTransport: ['oaep'], data: [{ id: 'e1', algorithm: 'gcm', cid: 'cid:a', mimeType: 'a/b' }] });
     expect(found.bodyEncrypted).toBe(false);
     expect(read({ body: '<x:EncryptedData xmlns:x="http://www.w3.org/2001/04/xmlenc#"/>' }).bodyEncrypted).toBe(true);
     const clear = read({});
-    expect(readEncryption(clear.header, clear.body)).toBeUndefined();
+    expect(readEncryption(clear)).toBeUndefined();
   });
 
   it('an id that two elements carry is refused, so that no signature can mean either', () => {

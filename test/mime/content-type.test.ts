@@ -31,7 +31,7 @@ describe('Content-Type as real senders write it', () => {
     ['multipart/related; junk; boundary=b', { boundary: 'b' }],
     ['multipart/related; boundary=b; type=a; type=c', { boundary: 'b', type: 'a' }],
   ];
-  for (const [value, parameters] of spellings) it(value, () => expect(read(value)).toEqual({ '': 'multipart/related', ...parameters }));
+  for (const [value, parameters] of spellings) it(`reads ${value}`, () => expect(read(value)).toEqual({ '': 'multipart/related', ...parameters }));
 
   it('what could be read two ways is refused', () => {
     for (const value of [

@@ -99,13 +99,15 @@ describe('what is refused', () => {
     'a header name with a blank in it': '--B\r\nContent Type: x\r\n\r\n\r\n--B--',
     'a first header line that begins with white space': '--B\r\n Content-Type: x\r\n\r\n\r\n--B--',
     'headers without an empty line before the next boundary': '--B\r\nA: b\r\n--B--\r\n\r\n\r\n--B--',
+    'a carriage return in a header line, behind which some receivers see another field': '--B\r\nX: a\rContent-Transfer-Encoding: base64\r\n\r\n\r\n--B--',
+    'a NUL in a header line': '--B\r\nX: a\0\r\n\r\n\r\n--B--',
     'two transfer encodings': '--B\r\nContent-Transfer-Encoding: binary\r\nContent-Transfer-Encoding: base64\r\n\r\n\r\n--B--',
     'two Content-IDs': '--B\r\nContent-ID: <a>\r\ncontent-id: <b>\r\n\r\n\r\n--B--',
     'an unknown transfer encoding': '--B\r\nContent-Transfer-Encoding: uuencode\r\n\r\n\r\n--B--',
     'a line that begins with the boundary and goes on': '--B\r\n\r\none\r\n--Bx\r\n\r\n--B--',
     'a boundary that an MSH with a laxer parser would see in the root part': '--B\r\n\r\none\r\n--B\rX\r\n--B--',
   };
-  for (const [why, value] of Object.entries(broken)) it(why, () => expect(contents(value)).toBe('MIME_BROKEN'));
+  for (const [why, value] of Object.entries(broken)) it(`refuses ${why}`, () => expect(contents(value)).toBe('MIME_BROKEN'));
 
   it('a package of no parts is for the reader of the root part to refuse', () => {
     expect(contents('--B--')).toEqual([]);
