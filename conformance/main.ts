@@ -1,15 +1,33 @@
 #!/usr/bin/env node
 import { EXIT, Usage } from './exit.js';
 import type { Output } from './exit.js';
+import { COMPARE_USAGE, compareCommand } from './compare.js';
+import { INIT_USAGE, initCommand } from './init.js';
+import { LIST_USAGE, listCommand } from './list.js';
+import { reportJsonSchema } from './report/schema.js';
+import { RUN_USAGE, runCommandLine } from './run.js';
 import { SEND_USAGE, sendCommand } from './send.js';
 
 type Command = (args: string[], out: Output) => Promise<number>;
 
-const COMMANDS: Readonly<Record<string, Command>> = { send: sendCommand };
+const COMMANDS: Readonly<Record<string, Command>> = {
+  run: runCommandLine,
+  init: initCommand,
+  list: listCommand,
+  send: sendCommand,
+  compare: compareCommand,
+  schema: async (_args, out) => {
+    out.write(`${JSON.stringify(reportJsonSchema(), null, 2)}\n`);
+    return EXIT.ok;
+  },
+};
 
 const HELP = `as4-once-conformance: judges how an AS4 receiver handles duplicates
 
-${SEND_USAGE}
+${[RUN_USAGE, INIT_USAGE, LIST_USAGE, SEND_USAGE, COMPARE_USAGE].join('\n')}
+as4-once-conformance schema
+  Prints the JSON Schema of report.json.
+
 exit codes: 0 passed, 1 failed, 2 wrong command line or file, 3 a fault in the suite itself
 `;
 
