@@ -18,6 +18,8 @@ export interface Reading {
   end(): Promise<Read>;
   /** The message is a settled copy: nothing after the header needs to be decrypted or hashed; `end` answers from `early`. */
   skim?(): void;
+  /** The exchange ended without an answer of `end`: frees what the reading kept. Idempotent. */
+  abandon?(): Promise<void>;
   /** For a refusal in the sender's own language, as far as it is known by now. */
   readonly answerIn: AnswerIn;
 }

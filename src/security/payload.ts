@@ -1,0 +1,117 @@
+import type { StoredBody } from '../delivery/port.js';
+import { GunzipFeed } from '../ebms/content-coding.js';
+import { As4OnceError } from '../errors.js';
+import { AttachmentDigest, type AttachmentReference } from './attachment-digest.js';
+import { GcmStream, type AttachmentKey } from './decrypt.js';
+import type { PayloadPlan } from './part-info.js';
+import { refusal } from './refusal.js';
+
+/** Where a payload is kept until everything about the message is proven: a sink of the spool. */
+export interface PayloadSink {
+  write(chunk: Uint8Array): Promise<void>;
+  finish(): Promise<StoredBody>;
+  discard(): Promise<void>;
+}
+
+/** A payload as the application gets it: decrypted, proven, decompressed. */
+export interface Payload extends PayloadPlan {
+  /** Media type of its MIME part, for a payload without MimeType. */
+  readonly partType: string;
+  readonly body: StoredBody;
+}
+
+export interface PayloadChecks {
+  readonly plan: PayloadPlan;
+  readonly partType: string;
+  /** Present where the attachment is encrypted. */
+  readonly key: AttachmentKey | undefined;
+  /** Present where the message is signed. */
+  readonly reference: AttachmentReference | undefined;
+  /** Most bytes of the decompressed payload. */
+  readonly maxBytes: number;
+}
+
+/** How much is inflated before it is written: a bomb grows a thousandfold, so one step holds 8 MiB at most. */
+const STEP = 8 * 1024;
+
+/**
+ * One attachment on its way in: decrypted, digested and inflated as it streams by, into the sink. Nothing that went there
+ * is believed before `end`. What is wrong is told in the order in which the sender did it: tag, digest, compression.
+ */
+export class PayloadIntake {
+  readonly #checks: PayloadChecks;
+  readonly #sink: PayloadSink;
+  readonly #decipher: GcmStream | undefined;
+  readonly #digest: AttachmentDigest | undefined;
+  readonly #inflate: GunzipFeed | undefined;
+  #inflated: Uint8Array[] = [];
+  #written = 0;
+  #failure: As4OnceError | undefined;
+
+  constructor(checks: PayloadChecks, sink: PayloadSink) {
+    const { key, reference, partType, plan, maxBytes } = checks;
+    this.#checks = checks;
+    this.#sink = sink;
+    if (key !== undefined) this.#decipher = new GcmStream(key);
+    if (reference !== undefined) this.#digest = new AttachmentDigest(reference, key === undefined ? partType : (key.mimeType ?? partType));
+    if (plan.compressed) this.#inflate = new GunzipFeed((bytes) => this.#inflated.push(bytes), maxBytes);
+  }
+
+  async push(chunk: Uint8Array): Promise<void> {
+    const plain = this.#decipher === undefined ? chunk : this.#decipher.update(chunk);
+    this.#digest?.update(plain);
+    if (this.#inflate === undefined) {
+      await this.#write(plain);
+      return;
+    }
+    for (let at = 0; at < plain.length && this.#failure === undefined; at += STEP) {
+      await this.#inflateStep(this.#inflate.push(plain.subarray(at, at + STEP)));
+    }
+  }
+
+  /** The stored payload. Throws DECRYPTION_FAILED, AUTHENTICATION_FAILED or DECOMPRESSION_FAILED. */
+  async end(): Promise<Payload> {
+    const { plan, partType } = this.#checks;
+    const name = plan.href ?? '';
+    const proven = this.#decipher === undefined || this.#decipher.final();
+    if (!proven) throw thrown(refusal('decryption', 'the message cannot be decrypted with the configured keys'));
+    if (this.#digest?.matches() === false) throw thrown(refusal('attachment', `${name.slice(0, 200)} is not what was signed`));
+    if (this.#inflate !== undefined && this.#failure === undefined) await this.#inflateStep(this.#inflate.end());
+    if (this.#failure !== undefined) throw this.#failure;
+    return { ...plan, partType, body: await this.#sink.finish() };
+  }
+
+  async discard(): Promise<void> {
+    await this.#sink.discard();
+  }
+
+  /** A failure to inflate waits for the digest's verdict: damaged content is the commoner cause, and the graver one. */
+  async #inflateStep(step: Promise<void>): Promise<void> {
+    try {
+      await step;
+    } catch (error) {
+      if (!(error instanceof As4OnceError)) throw error;
+      const what = error.code === 'BODY_TOO_LARGE' ? `grows past ${this.#checks.maxBytes} bytes` : 'is no gzip';
+      this.#failure = new As4OnceError('DECOMPRESSION_FAILED', `${(this.#checks.plan.href ?? '').slice(0, 200)} ${what}`);
+      this.#inflated = [];
+      return;
+    }
+    const inflated = this.#inflated;
+    this.#inflated = [];
+    for (const bytes of inflated) await this.#write(bytes);
+  }
+
+  async #write(bytes: Uint8Array): Promise<void> {
+    if (bytes.length === 0 || this.#failure !== undefined) return;
+    this.#written += bytes.length;
+    if (this.#written > this.#checks.maxBytes) {
+      throw new As4OnceError('BODY_TOO_LARGE', `payload of more than ${this.#checks.maxBytes} bytes`);
+    }
+    await this.#sink.write(bytes);
+  }
+}
+
+/** A refusal at a place that has nobody to hand a value to. */
+export function thrown(refused: { readonly code: As4OnceError['code']; readonly reason: string; readonly detail: string }): As4OnceError {
+  return new As4OnceError(refused.code, `${refused.reason}: ${refused.detail}`);
+}

@@ -1,0 +1,250 @@
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { systemClock } from '../../src/clock.js';
+import { createSpool } from '../../src/delivery/spool.js';
+import { fingerprint } from '../../src/ebms/fingerprint.js';
+import { As4OnceError } from '../../src/errors.js';
+import { LIMITS } from '../../src/limits.js';
+import type { Read } from '../../src/protocol.js';
+import { inboundProtocol } from '../../src/security/inbound.js';
+import type { InboundContent, InboundOptions, SecurityPMode } from '../../src/security/open-message.js';
+import { as4Message, identity, type MessageChoices } from '../support/messages.js';
+import { tempDir } from '../support/temp-dir.js';
+import { certificateIn, corpus, keysIn, present } from './corpus.js';
+import { ours, sender } from './forge.js';
+
+const receiver = identity('POP000002');
+const pmode: SecurityPMode = {
+  name: 'test', trust: { anchors: [ours(sender).certificate] }, party: 'commonName', signature: 'required', encryption: 'required',
+};
+const PAYLOAD = Buffer.from('<Invoice>'.padEnd(60_000, 'payload '));
+
+let folder: Awaited<ReturnType<typeof tempDir>>;
+let spool: ReturnType<typeof createSpool>;
+let keysAsked = 0;
+beforeAll(async () => {
+  folder = await tempDir();
+  spool = createSpool({ limits: { ...LIMITS, memoryPerBody: 10_000 }, directory: folder.path, clock: systemClock });
+});
+afterAll(async () => {
+  expect(spool.counters).toMatchObject({ memoryBytes: 0, diskBytes: 0, files: 0 });
+  await folder.remove();
+});
+
+const settings = (more: Partial<InboundOptions> = {}): InboundOptions => ({
+  pmodeOf: () => pmode, openPayload: () => spool.open(), now: () => Date.now(), maxPayload: 10_000_000,
+  get keys() {
+    keysAsked++;
+    return [ours(receiver)];
+  },
+  ...more,
+});
+
+interface Wire {
+  readonly body: Buffer;
+  readonly contentType: string;
+  readonly coding?: string;
+}
+
+async function read(wire: Wire, options = settings(), step = 1_000, skim = false): Promise<Read> {
+  const headers: [string, string][] = [['Content-Type', wire.contentType]];
+  if (wire.coding !== undefined) headers.push(['Content-Encoding', wire.coding]);
+  const reading = inboundProtocol(options).open({ headers, target: '/' }, LIMITS);
+  let looked = false;
+  for (let at = 0; at < wire.body.length; at += step) {
+    await reading.push(wire.body.subarray(at, at + step));
+    if (skim && !looked && reading.early?.kind === 'message') {
+      looked = true;
+      reading.skim?.();
+    }
+  }
+  return await reading.end();
+}
+
+const build = (choices: MessageChoices = {}): Wire =>
+  as4Message({ signer: sender, receiver: receiver.certificate, compress: true, payloads: [PAYLOAD, '<second/>'], ...choices });
+
+async function contents(answer: Read): Promise<Buffer[]> {
+  if (answer.kind !== 'message') throw new Error('no message');
+  const content = answer.content as InboundContent;
+  const payloads: Buffer[] = [];
+  for (const { body } of content.payloads) {
+    const chunks: Uint8Array[] = [];
+    for await (const chunk of body.stream()) chunks.push(Buffer.from(chunk));
+    payloads.push(Buffer.concat(chunks));
+  }
+  await content.dispose();
+  return payloads;
+}
+
+async function refusal(wire: Wire, options = settings(), step = 1_000): Promise<string> {
+  try {
+    const answer = await read(wire, options, step);
+    if (answer.kind === 'message') await (answer.content as InboundContent | undefined)?.dispose();
+    return 'accepted';
+  } catch (error) {
+    if (error instanceof As4OnceError) return error.code;
+    throw error;
+  }
+}
+
+describe('the endpoint reads', () => {
+  it('a signed, encrypted and compressed message, however it is cut', async () => {
+    const wire = build();
+    for (const step of [100_000, 1_000, 97]) {
+      const answer = await read(wire, settings(), step);
+      expect(answer).toMatchObject({ kind: 'message', bundled: false, message: { signed: true, protocol: 'as4' }, content: { pmode: { name: 'test' }, payloads: [{ mimeType: 'application/octet-stream' }, { mimeType: 'application/xml' }] } });
+      expect(await contents(answer)).toEqual([PAYLOAD, Buffer.from('<second/>')]);
+    }
+  });
+
+  it('the same with Content-Encoding gzip', async () => {
+    const wire = build();
+    expect(await contents(await read({ ...wire, body: gzipSync(wire.body), coding: 'gzip' }))).toEqual([PAYLOAD, Buffer.from('<second/>')]);
+  });
+
+  it('signed only, where the P-Mode does not ask for encryption; and one honest retry has one fingerprint', async () => {
+    const lax = settings({ pmodeOf: () => ({ ...pmode, encryption: 'optional' }) });
+    const choices: MessageChoices = { signer: sender, messageId: 'one@x', timestamp: '2026-11-30T00:00:00Z' };
+    const [one, two] = [await read(as4Message(choices), lax), await read(as4Message(choices), lax)];
+    if (one.kind !== 'message' || two.kind !== 'message') throw new Error('no message');
+    expect(one.message.fingerprint).toBe(two.message.fingerprint);
+    expect(one.message.fingerprint).toMatch(/^signed:/);
+    await contents(one);
+    await contents(two);
+  });
+
+  it('unsigned only where a P-Mode says so, with the fingerprint of its content', async () => {
+    const wire = as4Message({ messageId: 'two@x' });
+    expect(await refusal(wire)).toBe('UNSIGNED');
+    const lax = settings({ pmodeOf: () => ({ ...pmode, signature: 'optional', encryption: 'optional' }) });
+    const answer = await read(wire, lax);
+    if (answer.kind !== 'message') throw new Error('no message');
+    const { envelope, verified, payloads } = answer.content as InboundContent;
+    expect(verified).toBeUndefined();
+    expect(payloads).toHaveLength(1);
+    const [payload] = await contents(answer);
+    expect(answer.message.fingerprint).toBe(fingerprint(envelope, [createHash('sha256').update(payload ?? '').digest()]));
+  });
+
+  it('a bare message with its payload in the Body', async () => {
+    const shape = (xml: string): string => xml.replace(/<(\w+):Body([^>]*)\/>/, '<$1:Body$2><doc a="1"/></$1:Body>')
+      .replace(/(<\/eb:MessageProperties>)/, '$1<eb:PayloadInfo><eb:PartInfo/></eb:PayloadInfo>');
+    const lax = settings({ pmodeOf: () => ({ ...pmode, encryption: 'optional' }) });
+    const wire = as4Message({ bare: true, signer: sender, plan: { spelling: { shape } } });
+    expect(await contents(await read(wire, lax))).toEqual([Buffer.from('<doc a="1"></doc>')]);
+    expect(await refusal(wire)).toBe('POLICY_FAILED');
+  });
+
+  it('a known message without a private-key operation', async () => {
+    const wire = build({ messageId: 'known@x' });
+    for (const step of [1_000_000, 1_000]) {
+      keysAsked = 0;
+      const answer = await read(wire, settings(), step, true);
+      expect(answer).toMatchObject({ kind: 'message', message: { reference: 'known@x', fingerprint: expect.stringMatching(/^signed:/) as string } });
+      expect(keysAsked).toBe(0);
+    }
+    await contents(await read(wire));
+    expect(keysAsked).toBe(1);
+  });
+
+  it('signals as what is not ours to claim', async () => {
+    const receipt = readFileSync(join(corpus, 'as4/eessi__receipt.xml'));
+    expect(await read({ body: receipt, contentType: 'application/soap+xml' })).toEqual({ kind: 'pass' });
+  });
+
+  it('nothing more after it was abandoned, and keeps nothing', async () => {
+    const wire = build();
+    const reading = inboundProtocol(settings()).open({ headers: [['Content-Type', wire.contentType]], target: '/' }, LIMITS);
+    for (let at = 0; at < wire.body.length * 0.7; at += 500) await reading.push(wire.body.subarray(at, at + 500));
+    await reading.abandon?.();
+    await reading.abandon?.();
+    expect(spool.counters.memoryBytes + spool.counters.diskBytes).toBe(0);
+  });
+});
+
+describe('the endpoint refuses', () => {
+  const flip = (b: Buffer, at: number): Buffer => Buffer.concat([b.subarray(0, at), Buffer.from([(b[at] ?? 0) ^ 1]), b.subarray(at + 1)]);
+  const parts = (change: (b: Buffer) => Buffer): MessageChoices => ({ plan: { tamperParts: (all) => all.map((p, i) => (i === 0 ? { ...p, bytes: change(p.bytes) } : p)) } });
+  const open: MessageChoices = { receiver: undefined as never };
+  const lax = (): InboundOptions => settings({ pmodeOf: () => ({ ...pmode, encryption: 'optional' }) });
+
+  it.each<[string, MessageChoices, string]>([
+    ['a tag that is cut', parts((b) => b.subarray(0, -3)), 'DECRYPTION_FAILED'],
+    ['a changed cipher text', parts((b) => flip(b, 50)), 'DECRYPTION_FAILED'],
+    ['a message for another receiver', { receiver: identity('POP000003').certificate }, 'DECRYPTION_FAILED'],
+    ['a signature over the wrong bytes: encrypted first', { plan: { order: 'encrypt-sign' } }, 'AUTHENTICATION_FAILED'],
+    ['a signature over the wrong bytes: signed before compression', { plan: { order: 'sign-compress' } }, 'AUTHENTICATION_FAILED'],
+    ['a missing part', { plan: { tamperParts: (all) => all.slice(1) } }, 'MIME_BROKEN'],
+    ['a part more', { plan: { tamperParts: (all) => [...all, { ...all[0]!, contentId: 'more@x' }] } }, 'MIME_BROKEN'],
+    ['a part twice', { plan: { tamperParts: (all) => [...all, all[0]!] } }, 'MIME_BROKEN'],
+    ['a MIME bomb', { plan: { tamperParts: (all) => Array.from({ length: 10_000 }, () => all[0]!) } }, 'MIME_BROKEN'],
+    ['a package that is not closed', { plan: { mime: { closed: false } } }, 'MIME_BROKEN'],
+    ['a self-made certificate', { signer: identity('POP000004') }, 'AUTHENTICATION_FAILED'],
+  ])('%s', async (_name, choices, code) => {
+    for (const step of [100_000, 1_000]) expect(await refusal(build(choices), settings(), step)).toBe(code);
+  });
+
+  it.each<[string, MessageChoices, string]>([
+    ['changed content under a good signature', parts((b) => flip(b, b.length - 1)), 'AUTHENTICATION_FAILED'],
+    ['what is no gzip, though signed', { plan: { compressor: () => Buffer.from('no gzip at all') } as never }, 'DECOMPRESSION_FAILED'],
+    ['gzip that is cut, though signed', { plan: { compressor: (b: Buffer) => gzipSync(b).subarray(0, -9) } as never }, 'DECOMPRESSION_FAILED'],
+    ['a gzip bomb, though signed', { payloads: [Buffer.alloc(50_000_000)] }, 'DECOMPRESSION_FAILED'],
+    ['what is too large without compression', { compress: false, payloads: [Buffer.alloc(10_000_001)] }, 'BODY_TOO_LARGE'],
+  ])('%s', async (_name, choices, code) => {
+    expect(await refusal(build({ ...open, ...choices }), lax(), 60_000)).toBe(code);
+  });
+
+  const shaped = (shape: (xml: string) => string): Wire => build({ ...open, plan: { spelling: { shape } } });
+  it.each<[string, (xml: string) => string, string]>([
+    ['a compressed payload without MimeType', (x) => x.replace(/<eb:Property name="MimeType">[^<]*<\/eb:Property>/, ''), 'DECOMPRESSION_FAILED'],
+    ['another compression', (x) => x.replace(/(name="CompressionType">)[^<]*/, '$1application/zip'), 'DECOMPRESSION_FAILED'],
+    ['two values of CompressionType', (x) => x.replace(/<eb:Property name="CompressionType">[^<]*<\/eb:Property>/, (p) => p + p.replace('gzip', 'zip')), 'VALUE_INCONSISTENT'],
+    ['a character set that is none', (x) => x.replace(/<eb:PartProperties>/, '<eb:PartProperties><eb:Property name="CharacterSet">!utf</eb:Property>'), 'VALUE_INCONSISTENT'],
+    ['a payload elsewhere', (x) => x.replace(/<eb:PartInfo/, '<eb:PartInfo href="http://127.0.0.1/x"/><eb:PartInfo'), 'EXTERNAL_PAYLOAD'],
+  ])('%s', async (_name, shape, code) => {
+    expect(await refusal(shaped(shape), lax())).toBe(code);
+  });
+
+  it('parts in clear where the P-Mode asks for encryption', async () => {
+    expect(await refusal(build(open))).toBe('POLICY_FAILED');
+  });
+
+  it('what no P-Mode fits', async () => {
+    expect(await refusal(build(), settings({ pmodeOf: () => undefined }))).toBe('PMODE_MISMATCH');
+  });
+
+  it('before anything of the body has come: a forged header', async () => {
+    const wire = build({ signer: identity('POP000004') });
+    const reading = inboundProtocol(settings()).open({ headers: [['Content-Type', wire.contentType]], target: '/' }, LIMITS);
+    await expect(reading.push(wire.body.subarray(0, 20_000))).rejects.toMatchObject({ code: 'AUTHENTICATION_FAILED' });
+    expect(reading.early).toBeUndefined();
+    expect(reading.answerIn).toMatchObject({ soap: '1.2', messageId: expect.any(String) as string });
+  });
+
+  it('other media types', () => {
+    for (const value of ['application/json', 'multipart/mixed; boundary=x', '']) {
+      expect(() => inboundProtocol(settings()).open({ headers: [['Content-Type', value]], target: '/' }, LIMITS)).toThrow(/MEDIA_TYPE/);
+    }
+  });
+});
+
+describe.skipIf(!present)('the endpoint reads what real senders sent (needs ../shared/corpus/live)', () => {
+  const live = join(corpus, 'live');
+  it.each([
+    ['phase4-a-peppol-10k', 'phase4', 'ca.crt.pem'], ['phase4-b-peppol-1m', 'phase4', 'ca.crt.pem'],
+    ['holodeck-signenc-gzip-1payload', 'holodeck', 'ca.cert.pem'], ['oxalis-ng-peppol-invoice', 'oxalis', 'ap.cert.pem'],
+  ])('%s', async (name, product, anchor) => {
+    const expected = JSON.parse(readFileSync(join(live, 'expected.json'), 'utf8')) as Record<string, { contentType: string }>;
+    const options = settings({
+      keys: keysIn(join(live, 'pki', product)), now: () => Date.UTC(2026, 11, 2),
+      pmodeOf: () => ({ ...pmode, party: 'any', trust: { anchors: [certificateIn(join(live, 'pki', product, anchor))] } }),
+    });
+    const wire = { body: readFileSync(join(live, name, 'request.mime')), contentType: expected[name]?.contentType ?? '' };
+    const [payload] = await contents(await read(wire, options, 16_384));
+    expect(payload?.length).toBeGreaterThan(100);
+  });
+});
