@@ -52,8 +52,7 @@ export async function forward(step: Step, inbound: Inbound, answer: AnswerName, 
 async function attemptAndConclude(step: Step, inbound: Inbound, claim: Claim, granted: Granted): Promise<Reply> {
   const { body } = inbound;
   if (body === undefined) throw new As4OnceError('INTERNAL', 'a claim without a body');
-  const renewal = new AbortController();
-  void renewUntil(step, claim, renewal.signal);
+  const stopRenewing = renewing(step, claim);
   try {
     const seconds = await pointSecondKeys(step, inbound.keys.second, claim);
     const mark = markOf(inbound, granted, seconds.first);
@@ -72,17 +71,29 @@ async function attemptAndConclude(step: Step, inbound: Inbound, claim: Claim, gr
     if (result.outcome === 'accepted') await seconds.confirm();
     return reply;
   } finally {
-    renewal.abort();
+    stopRenewing();
     await body.dispose();
   }
 }
 
 /** A renewal that fails is no reason to stop: the first valid Receipt wins, whoever holds the record (law 5). */
-async function renewUntil(step: Step, { key, token, leaseMs, patienceMs }: Claim, signal: AbortSignal): Promise<void> {
-  for (;;) {
-    await step.walk.clock.sleep(step.route.times.renew, signal);
-    if (signal.aborted) return;
-    await step.walk.ledger.renew({ key, token, leaseMs, patienceMs }).catch(() => undefined);
+function renewing(step: Step, { key, token, leaseMs, patienceMs }: Claim): () => void {
+  const { clock, ledger } = step.walk;
+  const { renew } = step.route.times;
+  let stopped = false;
+  let cancel = clock.after(renew, again);
+  return () => {
+    stopped = true;
+    cancel();
+  };
+
+  function again(): void {
+    void ledger
+      .renew({ key, token, leaseMs, patienceMs })
+      .catch(() => undefined)
+      .then(() => {
+        if (!stopped) cancel = clock.after(renew, again);
+      });
   }
 }
 
@@ -94,14 +105,11 @@ function inputs(step: Step, inbound: Inbound): Pick<Attempted, 'message' | 'exch
 /** One attempt, bounded by `patience`. */
 async function attemptOnce(step: Step, what: Omit<Attempted, 'signal'>): Promise<{ result: AttemptResult }> {
   const patience = new AbortController();
-  const done = new AbortController();
-  void step.walk.clock.sleep(step.route.times.patience, done.signal).then(() => {
-    if (!done.signal.aborted) patience.abort();
-  });
+  const cancel = step.walk.clock.after(step.route.times.patience, () => patience.abort());
   try {
     return { result: await step.route.delivery.attempt({ ...what, signal: patience.signal }) };
   } finally {
-    done.abort();
+    cancel();
   }
 }
 
@@ -109,9 +117,11 @@ async function attemptOnce(step: Step, what: Omit<Attempted, 'signal'>): Promise
 async function answerInTime(step: Step, work: Promise<Reply>, named: { key: string; messageId: string }): Promise<Reply> {
   const { walk, notes } = step;
   walk.underWay.add(work);
-  const timer = new AbortController();
   let late = false;
-  const tooLate = walk.clock.sleep(Math.max(0, step.answerBy - walk.clock.monotonic()), timer.signal).then(() => undefined);
+  let cancel = (): void => undefined;
+  const tooLate = new Promise<undefined>((resolve) => {
+    cancel = walk.clock.after(Math.max(0, step.answerBy - walk.clock.monotonic()), () => resolve(undefined));
+  });
   const finished = work
     .catch((error: unknown) => {
       if (late) walk.events.emit('fault', { code: 'INTERNAL', detail: String(error), key: named.key });
@@ -119,11 +129,10 @@ async function answerInTime(step: Step, work: Promise<Reply>, named: { key: stri
     })
     .finally(() => {
       walk.underWay.delete(work);
-      timer.abort();
+      cancel();
     });
   const first = await Promise.race([finished, tooLate]);
   if (first !== undefined) return first;
-  if (!walk.underWay.has(work)) return await finished;
   late = true;
   finished.then(
     () => walk.events.emit('lateOutcome', { ...named, outcome: notes.outcome ?? 'uncertain', reason: notes.reason ?? '' }),

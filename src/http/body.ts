@@ -17,8 +17,7 @@ export interface BodyPace {
  */
 export async function* readBody(request: IncomingMessage, clock: Clock, pace: BodyPace): AsyncGenerator<Uint8Array> {
   const chunks = request.iterator({ destroyOnReturn: false });
-  const done = new AbortController();
-  const watch = new Watch(clock, pace, done.signal);
+  const watch = new Watch(clock, pace);
   try {
     for (;;) {
       watch.waiting = true;
@@ -32,7 +31,7 @@ export async function* readBody(request: IncomingMessage, clock: Clock, pace: Bo
     }
     if (!request.complete) throw new As4OnceError('BODY_INCOMPLETE', 'the connection ended before the body did');
   } finally {
-    done.abort();
+    watch.stop();
   }
 }
 
@@ -53,26 +52,34 @@ export async function drain(request: IncomingMessage, clock: Clock, pace: BodyPa
 
 class Watch {
   readonly failed: Promise<never>;
+  readonly #clock: Clock;
+  readonly #pace: BodyPace;
+  #fail: (error: Error) => void = () => undefined;
+  #cancel: () => void;
+  #before = 0;
   waiting = true;
   bytes = 0;
 
-  constructor(clock: Clock, pace: BodyPace, signal: AbortSignal) {
-    this.failed = new Promise((_, reject) => {
-      void this.#run(clock, pace, signal, reject);
-    });
+  constructor(clock: Clock, pace: BodyPace) {
+    this.#clock = clock;
+    this.#pace = pace;
+    this.failed = new Promise((_, reject) => (this.#fail = reject));
     this.failed.catch(() => undefined);
+    this.#cancel = clock.after(pace.idleMs, () => this.#look());
   }
 
-  async #run(clock: Clock, pace: BodyPace, signal: AbortSignal, reject: (error: Error) => void): Promise<void> {
-    const least = (pace.minRate * pace.idleMs) / 1000;
-    while (!signal.aborted) {
-      const before = this.bytes;
-      await clock.sleep(pace.idleMs, signal);
-      if (signal.aborted) return;
-      const moved = this.bytes - before;
-      if (!this.waiting || moved >= least) continue;
-      reject(new As4OnceError('BODY_TOO_SLOW', `${moved} bytes in ${pace.idleMs} ms`));
+  stop(): void {
+    this.#cancel();
+  }
+
+  #look(): void {
+    const { idleMs, minRate } = this.#pace;
+    const moved = this.bytes - this.#before;
+    this.#before = this.bytes;
+    if (this.waiting && moved < (minRate * idleMs) / 1000) {
+      this.#fail(new As4OnceError('BODY_TOO_SLOW', `${moved} bytes in ${idleMs} ms`));
       return;
     }
+    this.#cancel = this.#clock.after(idleMs, () => this.#look());
   }
 }

@@ -45,6 +45,20 @@ export function simulatedClock(start = Date.UTC(2026, 0, 1), seed = 1): Simulate
     elapsed = target;
   };
 
+  const fallAsleep = (ms: number, woken: () => void): Sleeper => {
+    slept += 1;
+    const sleeper: Sleeper = {
+      until: elapsed + Math.max(0, ms),
+      order: slept,
+      wake: () => {
+        if (sleepers.delete(sleeper)) woken();
+      },
+    };
+    sleepers.add(sleeper);
+    for (const watcher of [...watchers]) watcher();
+    return sleeper;
+  };
+
   return {
     now: () => wall,
     monotonic: () => elapsed,
@@ -62,20 +76,16 @@ export function simulatedClock(start = Date.UTC(2026, 0, 1), seed = 1): Simulate
         resolve();
         return;
       }
-      slept += 1;
-      const sleeper: Sleeper = {
-        until: elapsed + Math.max(0, ms),
-        order: slept,
-        wake: () => {
-          sleepers.delete(sleeper);
-          signal?.removeEventListener('abort', sleeper.wake);
-          resolve();
-        },
-      };
-      sleepers.add(sleeper);
+      const sleeper = fallAsleep(ms, () => {
+        signal?.removeEventListener('abort', sleeper.wake);
+        resolve();
+      });
       signal?.addEventListener('abort', sleeper.wake, { once: true });
-      for (const watcher of [...watchers]) watcher();
     }),
+    after: (ms, callback) => {
+      const sleeper = fallAsleep(ms, callback);
+      return () => void sleepers.delete(sleeper);
+    },
     advance: async (ms) => {
       const end = elapsed + ms;
       await settled();
