@@ -5,6 +5,7 @@ import { metrics } from './admin/metrics.js';
 import { systemClock, type Clock } from './clock.js';
 import { composeRoutes, routeAt, type Generation } from './compose-routes.js';
 import type { Config } from './config/config.js';
+import type { Delivery } from './delivery/port.js';
 import { createSpool } from './delivery/spool.js';
 import { Waiting } from './delivery/wait.js';
 import { plain } from './exchange.js';
@@ -34,12 +35,27 @@ export interface Once {
   readonly events: Events;
   readonly ledger: Ledger;
   readonly metrics: Registry;
+  /** What this process is busy with now. */
+  load(): Promise<Load>;
+  /** What the last look at the ledger found, without looking again. */
+  readonly ledgerHealth: LedgerHealth;
   /** False from the start of `close` on. */
   ready(): boolean;
   /** Puts another configuration in force; what is in progress keeps its own. The ledger stays. */
   reload(config: Config): void;
   /** Takes nothing new, waits for attempts in progress (at most graceMs, default times.shutdownGrace), closes the ledger. */
   close(options?: { graceMs?: number }): Promise<void>;
+}
+
+export interface Load {
+  /** Attempts in progress. */
+  readonly underWay: number;
+  /** Copies that wait for one of them. */
+  readonly waiting: number;
+  /** Bytes of bodies kept. */
+  readonly spool: { readonly memoryBytes: number; readonly diskBytes: number };
+  /** Replies that were sent and are not settled yet. */
+  readonly journal: number;
 }
 
 /** How often the ledger's health is looked at without traffic, ms. */
@@ -49,7 +65,7 @@ const HEALTH_EVERY = 10_000;
 export function compose(options: OnceOptions): Once {
   const { ledger, clock = systemClock, events = new Events() } = options;
   let { config } = options;
-  let generation = composeRoutes(config, clock);
+  let generation = counted(composeRoutes(config, clock));
   const generations = new Map<Route, Generation>();
   adopt(generation);
   const owner = thisProcess(config.node ?? hostname());
@@ -100,11 +116,18 @@ export function compose(options: OnceOptions): Once {
   return {
     handler, events, ledger,
     metrics: registry,
+    ledgerHealth: health,
+    load: async () => ({
+      underWay: walk.underWay.size,
+      waiting: walk.waiting.count,
+      spool: { memoryBytes: spool.counters.memoryBytes, diskBytes: spool.counters.diskBytes },
+      journal: await journal.count(),
+    }),
     health: () => health.read(closing),
     ready: () => !closing,
     reload: (next) => {
       const before = generation;
-      const after = composeRoutes(next, clock);
+      const after = counted(composeRoutes(next, clock));
       config = next;
       generation = after;
       adopt(after);
@@ -128,7 +151,28 @@ export function compose(options: OnceOptions): Once {
 
   function enter(route: Route): () => void {
     const of = generations.get(route);
-    if (of === undefined) return () => undefined;
+    return of === undefined ? () => undefined : busy(of);
+  }
+
+  /** An attempt may go on after its exchange was answered (504), and needs its connections until it has ended. */
+  function counted(made: Generation): Generation {
+    const routes = made.routes.map((mounted) => {
+      const { delivery } = mounted.route;
+      const attempt: Delivery['attempt'] = async (attempted) => {
+        const done = busy(of);
+        try {
+          return await delivery.attempt(attempted);
+        } finally {
+          done();
+        }
+      };
+      return { ...mounted, route: { ...mounted.route, delivery: { attempt } } };
+    });
+    const of: Generation = { ...made, routes };
+    return of;
+  }
+
+  function busy(of: Generation): () => void {
     of.active += 1;
     return () => {
       of.active -= 1;

@@ -78,6 +78,8 @@ export const ERRORS = {
   // commands and configuration
   CONFIG_INVALID: entry(500, 'The configuration file is wrong; path and line are given.'),
   USAGE: entry(500, 'The command line is wrong; see --help.'),
+  UNAUTHORIZED: entry(401, 'The admin API needs the token of admin.token as Authorization: Bearer, or a client certificate that admin.tls trusts.'),
+  REQUEST_INVALID: entry(400, 'The request to the admin API is wrong; the detail says which field. See docs/admin-api.md.'),
   NOT_FOUND: entry(404, 'No record of this id; check spelling, case and partner.'),
   LEASE_LIVE: entry(409, 'An attempt is in progress; wait for it, or use --force if you know that its process is gone.'),
   NOT_ALLOWED: entry(409, 'The record is not in a state in which this may be done; the detail says which state it is in.'),

@@ -41,10 +41,29 @@ export interface EventMap {
   /** A shadow or detect-only route saw what eliminate would have done. */
   shadow: KeyEvent & { readonly would: string };
   ledger: { readonly up: boolean; readonly reason: string };
+  /** A sender goes on sending a message that was answered; once per key and hour. */
+  storm: KeyEvent & { readonly copies: number; readonly withinMs: number };
+  /** An operator's act through the admin API, done or refused. */
+  operator: OperatorEvent;
+  /** A request to the admin API without the right to it. */
+  denied: { readonly peer: string; readonly path: string };
   /** The store's own settings endanger the guarantee. */
   storeWarning: { readonly code: string; readonly text: string };
   /** Something unexpected that lost nothing but should be seen. */
   fault: { readonly code: ErrorCode; readonly detail: string; readonly key?: string };
+}
+
+export interface OperatorEvent {
+  /** `settle`, `release`, … */
+  readonly act: string;
+  readonly who: string;
+  readonly reason: string;
+  readonly peer: string;
+  readonly done: boolean;
+  /** Why it was not done. */
+  readonly code?: ErrorCode;
+  readonly key?: string;
+  readonly messageId?: string;
 }
 
 export interface KeyEvent {

@@ -18,6 +18,7 @@ export class LedgerHealth {
   readonly #warnings = new Map<string, string>();
   #up = true;
   #reason = '';
+  #pingMs: number | undefined;
 
   constructor(ledger: Ledger, events: Events) {
     this.#ledger = ledger;
@@ -29,6 +30,16 @@ export class LedgerHealth {
     return this.#up;
   }
 
+  /** Codes of the standing warnings. */
+  get warnings(): readonly string[] {
+    return [...this.#warnings.keys()];
+  }
+
+  /** Round trip of the last look, ms; undefined while the ledger cannot be reached. */
+  get pingMs(): number | undefined {
+    return this.#pingMs;
+  }
+
   clearWarnings(): void {
     this.#warnings.clear();
   }
@@ -36,10 +47,12 @@ export class LedgerHealth {
   async check(): Promise<{ up: boolean; ms?: number; reason?: string }> {
     try {
       const { ms } = await this.#ledger.ping();
+      this.#pingMs = ms;
       this.#set(true, '');
       return { up: true, ms };
     } catch (error) {
       const reason = error instanceof As4OnceError ? `${error.code} ${error.detail}`.trim() : String(error);
+      this.#pingMs = undefined;
       this.#set(false, reason);
       return { up: false, reason };
     }

@@ -1,5 +1,7 @@
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
 import type { EventMap, Events } from '../events.js';
+import type { OwnCertificate } from './certificates.js';
+import type { Standing } from './standing.js';
 
 export interface Gauges {
   /** Copies waiting now. */
@@ -15,6 +17,7 @@ export interface Gauges {
 const COUNTED = [
   'takeOver', 'uncertain', 'held', 'mismatch', 'twoContents', 'twoReceipts', 'burnt', 'wrongAnswer', 'replyTooLarge',
   'unreadable', 'late', 'resend', 'journaled', 'lateOutcome', 'fault', 'storeWarning',
+  'storm', 'operator', 'denied',
 ] as const satisfies readonly (keyof EventMap)[];
 
 /**
@@ -55,4 +58,65 @@ export function metrics(events: Events, gauges: Gauges): Registry {
   function gauge(name: string, help: string, read: () => number): void {
     new Gauge({ name, help, registers, collect() { this.set(read()); } });
   }
+}
+
+/** What an operator's process knows beside its own exchanges. */
+export interface OperatorGauges {
+  readonly version: string;
+  readonly role: string;
+  /** Undefined while the ledger cannot be reached. */
+  standing(): Standing | undefined;
+  /** Codes of what endangers the guarantee now. */
+  warnings(): readonly string[];
+  /** Round trip of the last look at the ledger, ms. */
+  pingMs(): number | undefined;
+  storms(): number;
+  certificates(): readonly OwnCertificate[];
+  journal(): Promise<number>;
+  /** Epoch ms. */
+  now(): number;
+}
+
+const STANDING = ['held', 'uncertain', 'inFlight'] as const;
+
+/** Adds to `registry` what the ledger and the files say. All nodes of one ledger report the same: take the maximum. */
+export function operatorMetrics(registry: Registry, gauges: OperatorGauges): void {
+  const registers = [registry];
+  new Gauge({ name: 'as4_once_info', help: 'Always 1', labelNames: ['version', 'role'], registers }).set({ version: gauges.version, role: gauges.role }, 1);
+  gauge('as4_once_standing', 'Messages in the ledger that are held, uncertain or in flight (counted up to 1000)', ['what'], (set) => {
+    const now = gauges.standing();
+    for (const what of now === undefined ? [] : STANDING) set({ what }, now?.[what] ?? 0);
+  });
+  gauge('as4_once_standing_oldest_seconds', 'Age of the oldest message that is held or uncertain', ['what'], (set) => {
+    const { oldestHeld, oldestUncertain } = gauges.standing() ?? {};
+    if (oldestHeld !== undefined) set({ what: 'held' }, (gauges.now() - oldestHeld) / 1000);
+    if (oldestUncertain !== undefined) set({ what: 'uncertain' }, (gauges.now() - oldestUncertain) / 1000);
+  });
+  gauge('as4_once_ledger_records', 'Records in the ledger', [], (set) => set({}, gauges.standing()?.stats.records));
+  gauge('as4_once_ledger_bytes', 'Bytes the ledger takes', [], (set) => set({}, gauges.standing()?.stats.bytes));
+  gauge('as4_once_ledger_max_bytes', 'Bytes beyond which the ledger takes no new claims', [], (set) => set({}, gauges.standing()?.stats.maxBytes));
+  gauge('as4_once_ledger_ping_seconds', 'Round trip to the ledger', [], (set) => set({}, divided(gauges.pingMs(), 1000)));
+  gauge('as4_once_store_warning', 'What endangers the guarantee, by code', ['code'], (set) => gauges.warnings().forEach((code) => set({ code }, 1)));
+  gauge('as4_once_journal_entries', 'Replies that were sent and are not settled yet', [], async (set) => set({}, await gauges.journal().catch(() => undefined)));
+  gauge('as4_once_storms', 'Messages that are sent again and again after they were answered', [], (set) => set({}, gauges.storms()));
+  gauge('as4_once_certificate_not_after_seconds', 'End of validity of our own certificates, Unix time', ['use', 'file'], (set) =>
+    gauges.certificates().forEach(({ use, file, notAfter }) => set({ use, file }, notAfter / 1000)));
+
+  /** A gauge read at each scrape; what is not known then has no value, rather than an old one. */
+  function gauge(name: string, help: string, labelNames: string[], read: (set: (labels: Record<string, string>, value: number | undefined) => void) => void | Promise<void>): void {
+    new Gauge({
+      name, help, labelNames, registers,
+      async collect() {
+        this.reset();
+        if (labelNames.length === 0) this.remove({});
+        await read((labels, value) => {
+          if (value !== undefined) this.set(labels, value);
+        });
+      },
+    });
+  }
+}
+
+function divided(value: number | undefined, by: number): number | undefined {
+  return value === undefined ? undefined : value / by;
 }

@@ -5,7 +5,6 @@ import { As4OnceError } from '../errors.js';
 import type { Ledger } from '../ledger/port.js';
 import type { Decision, LedgerRecord } from '../ledger/record.js';
 import { openLedger } from '../open-ledger.js';
-import { referencePrefix } from '../policy/key.js';
 import type { Io } from './io.js';
 
 /** Options that every command on records takes. */
@@ -32,25 +31,6 @@ export async function withLedger<T>(config: Config, work: (ledger: Ledger) => Pr
   } finally {
     await ledger.close();
   }
-}
-
-/** All records of an id, in whatever scope or protocol of the configuration; or the one of a key from the log. */
-export async function findRecords(
-  config: Config, ledger: Ledger, which: { readonly id?: string | undefined; readonly key?: string | undefined; readonly from?: string | undefined },
-): Promise<readonly LedgerRecord[]> {
-  if (which.key !== undefined) {
-    const found = await ledger.find(which.key);
-    return found === undefined ? [] : [found.record];
-  }
-  if (which.id === undefined) throw new As4OnceError('USAGE', 'name a message id, or --key K from the log');
-  const places = new Set([...config.routes, ...config.watch].map(({ protocol, scope }) => JSON.stringify([protocol, scope])));
-  const records = new Map<string, LedgerRecord>();
-  for (const place of places) {
-    const [protocol, scope] = JSON.parse(place) as [LedgerRecord['protocol'], string];
-    for await (const record of ledger.findReference(referencePrefix(protocol, scope, which.id))) records.set(record.key, record);
-  }
-  const { from } = which;
-  return [...records.values()].filter((record) => from === undefined || record.facts.from.some((party) => party.value === from));
 }
 
 /** Exactly one record, or a clear word why not. */

@@ -1,8 +1,9 @@
 import { parseArgs } from 'node:util';
+import { findRecords } from '../admin/find-records.js';
 import { systemClock } from '../clock.js';
 import { EXIT, type Io } from './io.js';
 import { answered } from './operator-answer.js';
-import { RECORD_OPTIONS, configured, decision, findRecords, theOne, withLedger } from './records.js';
+import { RECORD_OPTIONS, configured, decision, theOne, withLedger } from './records.js';
 
 const HELP = `as4-once release: let the next copy of a held or uncertain message be delivered, once and marked
 

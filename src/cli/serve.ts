@@ -1,12 +1,14 @@
 import { createWriteStream } from 'node:fs';
+import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import express from 'express';
 import { adminApp } from '../admin/app.js';
 import { attachLog } from '../admin/log.js';
 import { systemClock } from '../clock.js';
+import { composeAdmin } from '../compose-admin.js';
 import { compose, type Once } from '../compose.js';
 import type { Config } from '../config/config.js';
-import { loadConfig } from '../config/load.js';
+import { LiveConfig } from '../config/live-config.js';
 import { serverTls } from '../config/pem-files.js';
 import { As4OnceError } from '../errors.js';
 import { Events } from '../events.js';
@@ -24,6 +26,9 @@ messages are taken.
 Signals: SIGTERM, SIGINT  finish what is in flight (times.shutdownGrace), then end
          SIGHUP           read the file again; a bad file leaves the old one in force and says where it is wrong
 
+Certificates, keys, authorities and …File: values are read again by themselves when their files are replaced; no
+connection is dropped for it.
+
 Exit codes: 0 ended by a signal · 2 bad configuration · 70 fault · 75 the ledger cannot be opened
 
 Example: as4-once serve --config /etc/as4-once.yaml
@@ -31,6 +36,11 @@ Example: as4-once serve --config /etc/as4-once.yaml
 
 /** Longer than nginx' and Traefik's defaults, so that it is never we who close a connection under their request, ms. */
 const KEEP_ALIVE = 130_000;
+
+/** How often the files that the configuration names are looked at, ms. */
+const RENEW_EVERY = 5_000;
+
+type Log = ReturnType<typeof attachLog>;
 
 export async function serve(args: readonly string[], io: Io): Promise<number> {
   const { values } = parseArgs({ args: [...args], options: { config: { type: 'string' }, help: { type: 'boolean' } } });
@@ -40,7 +50,8 @@ export async function serve(args: readonly string[], io: Io): Promise<number> {
   }
   if (values.config === undefined) throw new As4OnceError('USAGE', 'serve needs --config FILE');
   const file = values.config;
-  const config = loadConfig(file, { env: io.env });
+  const live = new LiveConfig(file, io.env);
+  const { config } = live;
   if (config.listen === undefined) throw new As4OnceError('CONFIG_INVALID', `${file}: listen is missing`);
 
   const events = new Events();
@@ -49,27 +60,61 @@ export async function serve(args: readonly string[], io: Io): Promise<number> {
     ...(config.log.file === undefined ? {} : { destination: createWriteStream(config.log.file, { flags: 'a' }) }),
   });
   const once = compose({ config, events, ledger: await openLedger(config, events) });
+  const operators = composeAdmin(once, config, resolve(file));
   const traffic = await listen(trafficApp(config, once), listenOptions(config, config.listen, config.tls), systemClock);
+  const { metrics: registry, health, ready } = once;
   const admin = config.admin === undefined ? undefined
-    : await listen(adminApp({ registry: once.metrics, health: once.health, ready: once.ready }), listenOptions(config, config.admin.listen, config.admin.tls), systemClock);
+    : await listen(adminApp({ registry, health, ready, ...operators }), listenOptions(config, config.admin.listen, config.admin.tls), systemClock);
   io.err(`as4-once listens on ${traffic.url}\n`);
   if (admin !== undefined) io.err(`as4-once admin on ${admin.url}\n`);
 
+  const apply = (next: Config): void => {
+    once.reload(next);
+    operators.reload(next);
+    if (next.tls !== undefined) traffic.renewTls(serverTls(next.tls));
+    if (next.admin?.tls !== undefined) admin?.renewTls(serverTls(next.admin.tls));
+  };
   const reload = (): void => {
     try {
-      const next = loadConfig(file, { env: io.env });
-      once.reload(next);
-      if (next.tls !== undefined) traffic.renewTls(serverTls(next.tls));
+      apply(live.reload());
       log.info({ event: 'reload', file }, 'configuration reloaded');
     } catch (error) {
-      log.error({ event: 'reload', file, error: error instanceof Error ? error.message : String(error) }, 'configuration refused, the old one stays in force');
+      log.error({ event: 'reload', file, error: messageOf(error) }, 'configuration refused, the old one stays in force');
     }
   };
+  const stop = new AbortController();
+  void renewUntil(stop.signal, live, apply, log);
   process.on('SIGHUP', reload);
   await ended();
   process.off('SIGHUP', reload);
+  stop.abort();
+  operators.close();
   await shutDown(once, config, traffic, admin);
   return EXIT.ok;
+}
+
+/** Looks for replaced certificates, keys and secrets; what cannot be used yet is said once and tried again. */
+async function renewUntil(signal: AbortSignal, live: LiveConfig, apply: (next: Config) => void, log: Log): Promise<void> {
+  let said = '';
+  while (!signal.aborted) {
+    await systemClock.sleep(RENEW_EVERY, signal);
+    if (signal.aborted) return;
+    try {
+      const next = live.refresh();
+      if (next === undefined) continue;
+      apply(next);
+      said = '';
+      log.info({ event: 'renewed' }, 'certificates, keys or secrets were replaced and are in force');
+    } catch (error) {
+      const why = messageOf(error);
+      if (why !== said) log.error({ event: 'renewed', error: why }, 'replaced files cannot be used, the old ones stay in force');
+      said = why;
+    }
+  }
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }
 
 /** Express in front of the handler; a health path for load balancers that can only ask the traffic port. */

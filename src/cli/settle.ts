@@ -1,19 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
+import { findRecords } from '../admin/find-records.js';
 import { systemClock } from '../clock.js';
-import { readAnswer } from '../ebms/answer.js';
-import { fingerprintFromReceipt } from '../ebms/fingerprint.js';
-import { openStoredFile } from '../ebms/stored-file.js';
 import { As4OnceError } from '../errors.js';
-import { header } from '../exchange.js';
-import type { StoredReply } from '../ledger/record.js';
-import { LIMITS } from '../limits.js';
-import { firstBoundary } from '../mime/first-boundary.js';
-import { signerSerial } from '../receipt/signer.js';
-import { storeReply } from '../receipt/stored-reply.js';
+import { receiptFrom } from '../receipt/receipt-file.js';
 import { EXIT, type Io } from './io.js';
 import { answered } from './operator-answer.js';
-import { RECORD_OPTIONS, configured, decision, findRecords, theOne, withLedger } from './records.js';
+import { RECORD_OPTIONS, configured, decision, theOne, withLedger } from './records.js';
 
 const HELP = `as4-once settle: record the Receipt of a held or uncertain message; later copies get it
 
@@ -43,7 +36,7 @@ export async function settle(args: readonly string[], io: Io): Promise<number> {
   }
   if (values.receipt === undefined) throw new As4OnceError('USAGE', 'settle needs --receipt FILE');
   const made = decision('settle', values.reason, systemClock.now());
-  const receipt = readReceipt(values.receipt, values['content-type']);
+  const receipt = receiptFrom(readFileSync(values.receipt), values.receipt, values['content-type']);
   const config = configured(values.config, io);
   return await withLedger(config, async (ledger) => {
     const [id] = positionals;
@@ -56,28 +49,4 @@ export async function settle(args: readonly string[], io: Io): Promise<number> {
     });
     return answered(answer, 'settled: later copies get this Receipt', values.json === true, io);
   });
-}
-
-/** A Receipt from a file, as it would have been stored from the wire. */
-export function readReceipt(file: string, contentType?: string): { refToMessageId: string | undefined; fingerprint: string | undefined; reply: StoredReply } {
-  const { headers, body } = openStoredFile(readFileSync(file), LIMITS);
-  const type = contentType ?? (headers && header(headers, 'content-type')) ?? guessed(body);
-  const envelope = readAnswer(type, body, LIMITS);
-  const signal = envelope?.signals.find(({ kinds }) => kinds.includes('Receipt'));
-  if (envelope === undefined || signal === undefined) throw new As4OnceError('RECEIPT_FOREIGN', `${file} holds no eb:Receipt`);
-  if (signal.errors.some(({ severity }) => severity.toLowerCase() === 'failure')) {
-    throw new As4OnceError('RECEIPT_FOREIGN', `${file} holds an Error of severity failure beside the Receipt`);
-  }
-  const serial = signerSerial(envelope.signatures);
-  return {
-    refToMessageId: signal.refToMessageId,
-    fingerprint: fingerprintFromReceipt(signal.receipt?.nri ?? []),
-    reply: storeReply({ status: 200, contentType: type, body, receiptId: signal.messageId, ...(serial === undefined ? {} : { signerSerial: serial }) }),
-  };
-}
-
-function guessed(body: Uint8Array): string {
-  const boundary = firstBoundary(body);
-  if (boundary !== undefined) return `multipart/related; boundary="${boundary}"; type="application/soap+xml"`;
-  return Buffer.from(body.subarray(0, 2048)).includes('http://schemas.xmlsoap.org/soap/envelope/') ? 'text/xml;charset=utf-8' : 'application/soap+xml;charset=utf-8';
 }

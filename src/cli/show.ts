@@ -1,7 +1,8 @@
 import { parseArgs } from 'node:util';
+import { findRecords } from '../admin/find-records.js';
 import { As4OnceError } from '../errors.js';
 import { EXIT, type Io } from './io.js';
-import { RECORD_OPTIONS, configured, findRecords, withLedger } from './records.js';
+import { RECORD_OPTIONS, configured, withLedger } from './records.js';
 import { recordJson, recordText } from './show-record.js';
 
 const HELP = `as4-once show: what the ledger knows of a message

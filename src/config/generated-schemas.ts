@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { API_SCHEMAS } from '../admin/api-schema.js';
 import { ledgerRecordSchema } from '../ledger/schema.js';
 import { configSchema } from './schema.js';
 
@@ -26,11 +27,21 @@ function configJsonSchema(): object {
   return { ...schema, title: 'as4-once configuration' };
 }
 
+/** Every answer and request of the admin API, by its name in $defs. */
+function apiJsonSchema(): object {
+  const $defs = Object.entries(API_SCHEMAS).map(([name, schema]) => {
+    const { $schema: _, ...shape } = z.toJSONSchema(schema, { target: 'draft-2020-12', io: name.endsWith('Request') ? 'input' : 'output' });
+    return [name, shape] as const;
+  });
+  return { $schema: 'https://json-schema.org/draft/2020-12/schema', title: 'as4-once admin API', $defs: Object.fromEntries($defs) };
+}
+
 /** Every file of schemas/ that is generated from the code: its name and its text. */
 export function generatedSchemas(): ReadonlyMap<string, string> {
   const record = z.toJSONSchema(ledgerRecordSchema, { target: 'draft-2020-12', io: 'output' });
   return new Map([
     ['config.schema.json', text(configJsonSchema())],
+    ['admin-api.schema.json', text(apiJsonSchema())],
     ['ledger-record.schema.json', text({ ...record, title: 'as4-once ledger record' })],
   ]);
 }

@@ -29,6 +29,8 @@ const LONGEST_LINE = 500;
 export interface Loaded {
   readonly config: Config;
   readonly warnings: readonly Problem[];
+  /** Files that values were read from (`…File:`), absolute. */
+  readonly files: readonly string[];
 }
 
 /**
@@ -49,7 +51,11 @@ export function inspectConfig(given: ConfigSource | string, options: LoadOptions
   refuse(written.problems, name, written, new Map());
 
   const env = options.env ?? process.env;
-  const readFile = (path: string): string => readFileSync(absolute(path), 'utf8');
+  const files = new Set<string>();
+  const readFile = (path: string): string => {
+    files.add(absolute(path));
+    return readFileSync(absolute(path), 'utf8');
+  };
   const { value, problems, secrets } = substitute(written.value, { env, readFile });
   refuse(problems, name, written, secrets);
   const parsed = configSchema.safeParse(value);
@@ -60,7 +66,7 @@ export function inspectConfig(given: ConfigSource | string, options: LoadOptions
   refuse(found, name, written, secrets);
   const config = frozen(assembled.config);
   rememberSecrets(config, secrets.keys());
-  return { config, warnings: found };
+  return { config, warnings: found, files: [...files] };
 }
 
 /** `file:line:column path.to.field: text` */

@@ -1,0 +1,61 @@
+import { statSync } from 'node:fs';
+import { createSecureContext } from 'node:tls';
+import { As4OnceError } from '../errors.js';
+import type { Config } from './config.js';
+import { clientTls, serverTls } from './pem-files.js';
+
+/** Certificates, keys and authorities that a configuration names: whoever renews them replaces the files under us. */
+export function pemFiles(config: Config): readonly string[] {
+  const { ledger } = config;
+  const redis = ledger.kind === 'redis' && typeof ledger.redis.tls === 'object' ? [ledger.redis.tls] : [];
+  const servers = [config.tls, config.admin?.tls].flatMap((tls) => (tls === undefined ? [] : [tls]));
+  const clients = [...config.routes.flatMap(({ upstream }) => (upstream?.tls === undefined ? [] : [upstream.tls])), ...redis];
+  const files = [
+    ...servers.flatMap(({ certificate, key, clientCa }) => [certificate, key, clientCa]),
+    ...clients.flatMap(({ certificate, key, ca }) => [certificate, key, ca]),
+    ...(config.endpoint?.keys ?? []).flatMap(({ certificate, key }) => [certificate, key]),
+  ];
+  return [...new Set(files.flat().filter((file) => file !== undefined))];
+}
+
+/**
+ * Whether every certificate fits its key and every file can be read: a renewal that is half done (the certificate
+ * replaced, the key not yet) must not get into force. @throws As4OnceError CONFIG_INVALID naming what does not fit.
+ */
+export function checkPems(config: Config): void {
+  const made = (use: string, context: () => Parameters<typeof createSecureContext>[0]): void => {
+    try {
+      createSecureContext(context());
+    } catch (error) {
+      if (error instanceof As4OnceError) throw error;
+      throw new As4OnceError('CONFIG_INVALID', `${use}: certificate, key or authorities do not fit (${(error as NodeJS.ErrnoException).code ?? 'unreadable'})`);
+    }
+  };
+  const { tls, admin, routes } = config;
+  if (tls !== undefined) made('tls', () => serverTls(tls));
+  if (admin?.tls !== undefined) made('admin.tls', () => serverTls(admin.tls as NonNullable<typeof tls>));
+  for (const { path, upstream } of routes) {
+    if (upstream?.tls !== undefined) made(`upstream of ${path}`, () => clientTls(upstream.tls as NonNullable<typeof upstream.tls>));
+  }
+}
+
+/**
+ * Whether any of some files was replaced since the last look, by what the file system says of them. Links are followed,
+ * so that a folder swapped as a whole (Kubernetes secrets) counts. A file that is missing counts as one state too.
+ */
+export class ReplacedFiles {
+  readonly #stamps: ReadonlyMap<string, string>;
+
+  constructor(files: readonly string[]) {
+    this.#stamps = new Map(files.map((file) => [file, stamp(file)]));
+  }
+
+  get any(): boolean {
+    return [...this.#stamps].some(([file, before]) => stamp(file) !== before);
+  }
+}
+
+function stamp(file: string): string {
+  const found = statSync(file, { bigint: true, throwIfNoEntry: false });
+  return found === undefined ? 'missing' : `${found.dev} ${found.ino} ${found.size} ${found.mtimeNs} ${found.ctimeNs}`;
+}
