@@ -3,7 +3,8 @@ import type { LedgerRecord, State, StoredReply } from './record.js';
 
 /**
  * A record as bytes. The head is fixed-width ASCII, so that counting a copy is one write in place (Redis SETRANGE) and
- * the guard of a compare-and-set is a range of it; the reply's bytes stay raw at the end.
+ * the guard of a compare-and-set is a range of it; the reply's bytes stay raw at the end. The head is the same in every
+ * format; what a format may change is the JSON.
  *
  *   0 magic and format "A4O1" · 4 version(16) · 20 copies(10) · 30 lastSeen(15) · 45 leaseUntil(15) · 60 keptUntil(15)
  *   75 state letter · 76 "\n" · JSON without those fields · "\n" · reply, raw DEFLATE
@@ -12,7 +13,9 @@ import type { LedgerRecord, State, StoredReply } from './record.js';
  */
 export const HEAD = {
   magic: 'A4O',
+  /** The first format; which ones there are, see knownFormats. */
   format: '1',
+  letter: { at: 3, width: 1 },
   version: { at: 4, width: 16 },
   copies: { at: 20, width: 10 },
   lastSeen: { at: 30, width: 15 },
@@ -25,34 +28,61 @@ export const HEAD = {
 const LETTERS: Readonly<Record<State, string>> = { claimed: 'c', open: 'o', held: 'h', settled: 's', known: 'k' };
 const STATES: Readonly<Record<string, State>> = { c: 'claimed', o: 'open', h: 'held', s: 'settled', k: 'known' };
 const NEWLINE = 0x0a;
+const NO_REPLY: StoredReply = { status: 0, contentType: '', deflated: new Uint8Array(), length: 0, sha256: '' };
 
 export const digits = (value: number, width: number): string => String(Math.trunc(value)).padStart(width, '0');
 export const versionText = (version: number): string => digits(version, HEAD.version.width);
 
-type Body = Omit<LedgerRecord, 'version' | 'copies' | 'lastSeen' | 'leaseUntil' | 'keptUntil' | 'state' | 'format' | 'reply'> & {
+export type RecordBody = Omit<LedgerRecord, 'version' | 'copies' | 'lastSeen' | 'leaseUntil' | 'keptUntil' | 'state' | 'format' | 'reply'> & {
   readonly reply?: Omit<StoredReply, 'deflated'>;
 };
 
-export function encodeRecord(record: LedgerRecord): Buffer {
+/** One written form of a record's body, named by one character of the head. */
+export interface RecordFormat {
+  readonly letter: string;
+  write(body: RecordBody): unknown;
+  read(json: unknown): RecordBody;
+}
+
+/** The body as it is. */
+const FORMAT_1: RecordFormat = { letter: HEAD.format, write: (body) => body, read: (json) => json as RecordBody };
+
+/** What this release reads, oldest first. It writes the format that the ledger names, and a new ledger names the newest. */
+let formats: readonly RecordFormat[] = [FORMAT_1];
+
+/** The formats of this release, oldest first. */
+export const knownFormats = (): readonly RecordFormat[] => formats;
+export const newestFormat = (): string => formats.at(-1)?.letter ?? FORMAT_1.letter;
+/** What another release would know: how upgrades are tested before there is a second format. */
+export const pretendFormats = (others: readonly RecordFormat[]): void => void (formats = others);
+
+/** @throws As4OnceError RECORD_UNREADABLE where a ledger is written in a format that this release does not know. */
+export function knownFormat(letter: string): RecordFormat {
+  const format = formats.find((known) => known.letter === letter);
+  if (format === undefined) throw unreadable(`its format ${JSON.stringify(letter)} is newer than this release reads`);
+  return format;
+}
+
+export function encodeRecord(record: LedgerRecord, letter: string = newestFormat()): Buffer {
   const { format: _format, version, copies, lastSeen, leaseUntil, keptUntil, state, reply, ...rest } = record;
-  const { deflated, ...replyHead } = reply ?? { deflated: undefined };
-  const body = JSON.stringify(reply === undefined ? rest : { ...rest, reply: replyHead });
+  const { deflated, ...replyHead } = reply ?? NO_REPLY;
+  const body = JSON.stringify(knownFormat(letter).write(reply === undefined ? rest : { ...rest, reply: replyHead }));
   const kept = keptUntil ?? record.born + record.window + record.late;
-  const head = HEAD.magic + HEAD.format + versionText(version) + digits(copies, HEAD.copies.width)
+  const head = HEAD.magic + letter + versionText(version) + digits(copies, HEAD.copies.width)
     + digits(lastSeen, HEAD.lastSeen.width) + digits(leaseUntil ?? 0, HEAD.leaseUntil.width)
     + digits(kept, HEAD.keptUntil.width) + LETTERS[state];
   const text = Buffer.from(`${head}\n${body}\n`);
-  return deflated === undefined || deflated.length === 0 ? text : Buffer.concat([text, deflated]);
+  return deflated.length === 0 ? text : Buffer.concat([text, deflated]);
 }
 
 /** @throws As4OnceError RECORD_UNREADABLE where the bytes are no record, or of a newer format (G9): never "new". */
 export function decodeRecord(bytes: Uint8Array): LedgerRecord {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  checkFormat(buffer);
+  const format = formatOf(buffer);
   const end = buffer.indexOf(NEWLINE, HEAD.length);
   const state = STATES[field(buffer, HEAD.state)];
   if (end < 0 || state === undefined) throw unreadable('its head is damaged');
-  const { reply, ...body } = readBody(buffer.toString('utf8', HEAD.length, end));
+  const { reply, ...body } = readBody(format, buffer.toString('utf8', HEAD.length, end));
   const leaseUntil = number(buffer, HEAD.leaseUntil);
   return {
     ...body,
@@ -78,24 +108,23 @@ export function countInPlace(bytes: Uint8Array, count: { copies: number; lastSee
   return copy;
 }
 
-function checkFormat(buffer: Buffer): void {
+function formatOf(buffer: Buffer): RecordFormat {
   const magic = buffer.toString('latin1', 0, HEAD.magic.length);
-  const format = buffer.toString('latin1', HEAD.magic.length, HEAD.magic.length + 1);
   if (magic !== HEAD.magic) throw unreadable('it is no record of as4-once');
-  if (format !== HEAD.format) throw unreadable(`its format ${JSON.stringify(format)} is newer than this release reads`);
+  return knownFormat(field(buffer, HEAD.letter));
 }
 
-function readBody(text: string): Body {
-  let body: unknown;
+function readBody(format: RecordFormat, text: string): RecordBody {
+  let body: RecordBody;
   try {
-    body = JSON.parse(text);
+    body = format.read(JSON.parse(text));
   } catch (cause) {
     throw unreadable('its body is damaged', cause);
   }
-  const { key, attempts, born, window } = (body ?? {}) as Partial<Body>;
+  const { key, attempts, born, window } = (body ?? {}) as Partial<RecordBody>;
   const whole = typeof key === 'string' && Array.isArray(attempts) && typeof born === 'number' && typeof window === 'number';
   if (!whole) throw unreadable('its body lacks a field');
-  return body as Body;
+  return body;
 }
 
 const field = (buffer: Buffer, { at, width }: { at: number; width: number }): string => buffer.toString('latin1', at, at + width);

@@ -1,9 +1,11 @@
 import type { Clock } from '../clock.js';
 import { systemClock } from '../clock.js';
 import { As4OnceError } from '../errors.js';
+import { newestFormat } from './codec.js';
 import { commandsOver } from './commands.js';
 import type { Apply } from './commands.js';
-import type { Ledger, LedgerStats } from './port.js';
+import { checkNote, shelfKeptUntil } from './notes.js';
+import type { Acceptance, Ledger, LedgerMeta, LedgerStats } from './port.js';
 import type { DuplicateKey, LedgerRecord, State } from './record.js';
 import { guarded, indexed, listedAs, point, primariesOf, settles, stands, transition, wakes } from './transition.js';
 import type { Moment } from './transition.js';
@@ -18,6 +20,8 @@ export interface MemoryOptions {
 export function memoryLedger({ clock = systemClock }: MemoryOptions = {}): Ledger {
   const records = new Map<DuplicateKey, LedgerRecord>();
   const waiting = new Wakes();
+  const shelves = new Map<string, { until: number; readonly entries: Map<string, string> }>();
+  let accepted: Acceptance | undefined;
   const started = clock.monotonic();
   const born = Math.floor(clock.now());
   const id = clock.id();
@@ -52,6 +56,12 @@ export function memoryLedger({ clock = systemClock }: MemoryOptions = {}): Ledge
       if (stands(record, guarded(record, at).now) === undefined) records.delete(key);
       else yield record;
     }
+  };
+
+  const meta = (): LedgerMeta => {
+    const { now } = moment();
+    const format = newestFormat();
+    return { id, created: born, settles: count, now, format, newestFormat: format, ...(accepted === undefined ? {} : { accepted }) };
   };
 
   return {
@@ -101,9 +111,29 @@ export function memoryLedger({ clock = systemClock }: MemoryOptions = {}): Ledge
       }
       return { records: all, bytes, byState };
     },
-    async meta() {
-      moment();
-      return { id, created: born, settles: count };
+    meta: async () => meta(),
+    async accept(command) {
+      accepted = { ...command, id: clock.id(), when: moment().now };
+      return meta();
+    },
+    upgrade: async () => meta(),
+    async note(command) {
+      checkNote(command);
+      const { now } = moment();
+      const { shelf, entries, keptMs } = command;
+      const standing = shelves.get(shelf);
+      const kept = standing !== undefined && standing.until > now ? standing : { until: 0, entries: new Map<string, string>() };
+      for (const [name, text] of Object.entries(entries)) {
+        if (text === null) kept.entries.delete(name);
+        else kept.entries.set(name, text);
+      }
+      kept.until = shelfKeptUntil(kept.until, now, keptMs);
+      shelves.set(shelf, kept);
+    },
+    async notes(shelf) {
+      const { now } = moment();
+      for (const [name, { until }] of shelves) if (until <= now) shelves.delete(name);
+      return new Map(shelves.get(shelf)?.entries);
     },
     async ping() {
       moment();

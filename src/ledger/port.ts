@@ -22,6 +22,9 @@ import type { Decision, DuplicateKey, LedgerRecord, Outcome, Owner, State, Store
  * G12 A record is never forgotten before born + window + late, nor while its lease is live; only `open` without any
  *     uncertain attempt goes earlier (openKeptMs).
  * G13 meta holds the ledger's own id, made once, and the number of settles it has seen.
+ * G14 Notes lie beside the records, for what processes tell operators: the last write of a name wins, so that a repeat
+ *     changes nothing, and a shelf is forgotten as a whole, never before keptMs after its last write.
+ * G15 Records are written in the ledger's own format, whatever the release can write, until `upgrade`.
  */
 export interface Ledger {
   readonly name: 'redis' | 'embedded' | 'memory';
@@ -43,7 +46,10 @@ export interface Ledger {
   operatorRelease(command: { key: DuplicateKey; decision: Decision; force: boolean }): Promise<OperatorAnswer>;
   /** Blanks parties and references of a record; keeps hash, state and reply. */
   forget(command: { key: DuplicateKey; decision: Decision }): Promise<Answer>;
-  /** Import: writes a `known` or settled record unless one stands (never overwrites). True if written. */
+  /**
+   * Import and restore: writes the record unless one stands (never overwrites). A claim that was in progress becomes an
+   * uncertain attempt. True if written.
+   */
   adopt(record: LedgerRecord): Promise<boolean>;
 
   /** Second keys (design: second keys): claim or replace a pointer; its truth is the primary's state. */
@@ -56,6 +62,15 @@ export interface Ledger {
   iterate(cursor?: string): AsyncIterable<{ readonly record: LedgerRecord; readonly cursor: string }>;
   stats(): Promise<LedgerStats>;
   meta(): Promise<LedgerMeta>;
+  /** An operator takes the ledger as it is, although it went back in time; every process hears of it by `meta`. */
+  accept(command: Omit<Acceptance, 'id' | 'when'>): Promise<LedgerMeta>;
+  /** Records are written in the newest format of this release from now on. Older releases cannot read them. */
+  upgrade(): Promise<LedgerMeta>;
+  note(command: Note): Promise<void>;
+  /** All notes of a shelf, by name. */
+  notes(shelf: string): Promise<ReadonlyMap<string, string>>;
+  /** A copy of the whole store as it stands, made while it is used, in a folder that is empty; where the engine can. */
+  copyTo?(folder: string): Promise<void>;
   /** Cheap round trip for health; rejects like any command where the engine cannot be reached. */
   ping(): Promise<{ readonly ms: number }>;
   close(): Promise<void>;
@@ -187,6 +202,29 @@ export interface LedgerMeta {
   readonly created: number;
   /** Settles ever seen by this ledger; falls only if the ledger went back in time. */
   readonly settles: number;
+  /** The ledger's clock, epoch ms. */
+  readonly now: number;
+  /** The format its records are written in (codec.ts), and the newest that this release can write. */
+  readonly format: string;
+  readonly newestFormat: string;
+  /** The last time an operator took it as it was. */
+  readonly accepted?: Acceptance;
+}
+
+export interface Acceptance {
+  /** Made by the ledger, new each time. */
+  readonly id: string;
+  readonly when: number;
+  readonly who: string;
+  readonly reason: string;
+}
+
+export interface Note {
+  /** Letters, digits and `/ - . : _`, at most 200 characters. */
+  readonly shelf: string;
+  /** `null` removes the name. A text holds at most 2 MiB. */
+  readonly entries: Readonly<Record<string, string | null>>;
+  readonly keptMs: number;
 }
 
 export type { Decision, DuplicateKey, LedgerRecord, Outcome, Owner, State, StoredReply };

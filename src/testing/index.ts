@@ -2,6 +2,7 @@ import type { Ledger } from '../ledger/port.js';
 import { claimContract } from './claim-contract.js';
 import { holderContract } from './holder-contract.js';
 import { lapseContract } from './lapse-contract.js';
+import { notesContract } from './notes-contract.js';
 import { operatorContract } from './operator-contract.js';
 import { readingContract } from './reading-contract.js';
 import { secondKeyContract } from './second-key-contract.js';
@@ -63,6 +64,7 @@ export function describeLedger(
     operatorContract(contract);
     secondKeyContract(contract);
     readingContract(contract);
+    notesContract(contract);
   });
 }
 

@@ -2,10 +2,12 @@ import { uptime } from 'node:os';
 import { systemClock, type Clock } from '../../clock.js';
 import { As4OnceError } from '../../errors.js';
 import type { Events } from '../../events.js';
+import { newestFormat } from '../codec.js';
 import { commandsOver, type Apply } from '../commands.js';
 import { Contact } from '../contact.js';
+import { checkNote } from '../notes.js';
 import { beforeThisBoot, provenDead } from '../owner.js';
-import type { Claim, Ledger } from '../port.js';
+import type { Acceptance, Claim, Ledger, LedgerMeta } from '../port.js';
 import type { DuplicateKey, LedgerRecord, Owner } from '../record.js';
 import { guarded, listedAs, point, primariesOf, settles, stands, transition, wakes } from '../transition.js';
 import type { Moment } from '../transition.js';
@@ -205,9 +207,25 @@ class Embedded {
         const { maxBytes } = this.#settings;
         return { ...this.#store.size(), ...(maxBytes === undefined ? {} : { maxBytes }) };
       },
-      meta: async () => {
+      meta: async () => this.#meta(),
+      accept: (command) => this.#change(() => {
+        const accepted: Acceptance = { ...command, id: this.#settings.clock.id(), when: this.#now() };
+        this.#store.putFact('accepted', JSON.stringify(accepted));
+      }),
+      upgrade: () => this.#change(() => this.#store.putFact('format', newestFormat())),
+      note: async (command) => {
+        checkNote(command);
         this.#ensureOpen();
-        return { id: this.#store.fact('id') ?? '', created: Number(this.#store.fact('created')), settles: this.#store.settles };
+        await writeWithin(this.#store, this.#settings.commandTimeout, () => this.#store.note(command, this.#now()));
+      },
+      notes: async (shelf) => {
+        this.#ensureOpen();
+        return this.#store.notes(shelf, this.#now());
+      },
+      copyTo: async (folder) => {
+        this.#ensureOpen();
+        await this.#flush();
+        await this.#store.copyTo(folder);
       },
       ping: async () => {
         this.#ensureOpen();
@@ -217,6 +235,26 @@ class Embedded {
       },
       close: () => this.#close(),
     };
+  }
+
+  #meta(): LedgerMeta {
+    this.#ensureOpen();
+    const accepted = this.#store.fact('accepted');
+    return {
+      id: this.#store.fact('id') ?? '',
+      created: Number(this.#store.fact('created')),
+      settles: this.#store.settles,
+      now: this.#now(),
+      format: this.#store.format,
+      newestFormat: newestFormat(),
+      ...(accepted === undefined ? {} : { accepted: JSON.parse(accepted) as Acceptance }),
+    };
+  }
+
+  async #change(body: () => void): Promise<LedgerMeta> {
+    this.#ensureOpen();
+    await writeWithin(this.#store, this.#settings.commandTimeout, body);
+    return this.#meta();
   }
 
   async * #range(range: { start?: string; end?: string; after?: string }): AsyncGenerator<LedgerRecord> {

@@ -1,7 +1,9 @@
 import { open } from 'lmdb';
 import type { Database, RootDatabase } from 'lmdb';
 import { As4OnceError } from '../../errors.js';
-import { countInPlace, decodeRecord, encodeRecord } from '../codec.js';
+import { countInPlace, decodeRecord, encodeRecord, knownFormat, newestFormat } from '../codec.js';
+import { shelfKeptUntil } from '../notes.js';
+import type { Note } from '../port.js';
 import type { DuplicateKey, LedgerRecord } from '../record.js';
 import { indexed, keptUntil } from '../transition.js';
 
@@ -10,7 +12,11 @@ const LAYOUT = '1';
 /** A floor of the clock is worth a write when it is older than this, ms. */
 const FLOOR_STEP = 1_000;
 
+/** What may be forgotten when: a record by its key, a shelf of notes by `note:` and its name. */
 type Expiry = [until: number, key: DuplicateKey];
+/** The empty name holds when the shelf may be forgotten. */
+type NoteKey = [shelf: string, name: string];
+const SHELF = 'note:';
 
 /** The LMDB files: records, what is swept when, the small index, and the ledger's own facts. Knows no states. */
 export class Store {
@@ -19,6 +25,7 @@ export class Store {
   readonly #expiry: Database<Buffer, Expiry>;
   readonly #listed: Database<Buffer, string>;
   readonly #facts: Database<Buffer, string>;
+  readonly #notes: Database<Buffer, NoteKey>;
 
   constructor(path: string) {
     // The defaults of every option that is not named here are the safe ones; a wrong mapSize, for one, crashes.
@@ -28,6 +35,7 @@ export class Store {
     this.#expiry = this.#root.openDB<Buffer, Expiry>('expiry', { encoding: 'binary' });
     this.#listed = this.#root.openDB<Buffer, string>('listed', { encoding: 'binary' });
     this.#facts = this.#root.openDB<Buffer, string>('facts', { encoding: 'binary' });
+    this.#notes = this.#root.openDB<Buffer, NoteKey>('notes', { encoding: 'binary' });
   }
 
   /** Runs `body` in a write transaction, together with others of this moment; resolves when it is on the disk. */
@@ -42,7 +50,9 @@ export class Store {
       this.#facts.put('id', Buffer.from(id));
       this.#facts.put('created', Buffer.from(String(now)));
       this.#facts.put('layout', Buffer.from(LAYOUT));
+      this.#facts.put('format', Buffer.from(newestFormat()));
     });
+    knownFormat(this.format);
     if (this.fact('layout') !== LAYOUT) {
       throw new As4OnceError('RECORD_UNREADABLE', `the ledger's layout ${this.fact('layout')} is newer than this release reads`);
     }
@@ -50,6 +60,16 @@ export class Store {
 
   fact(name: string): string | undefined {
     return this.#facts.get(name)?.toString();
+  }
+
+  /** What records are written in; a ledger of the first release does not say it. */
+  get format(): string {
+    return this.fact('format') ?? '1';
+  }
+
+  /** Only within `write`. */
+  putFact(name: 'format' | 'accepted', value: string): void {
+    this.#facts.put(name, Buffer.from(value));
   }
 
   get settles(): number {
@@ -84,7 +104,7 @@ export class Store {
     }
     if (indexed(next)) this.#listed.put(next.key, EMPTY);
     else if (before !== undefined && indexed(before)) this.#listed.remove(next.key);
-    this.#records.put(next.key, encodeRecord(next));
+    this.#records.put(next.key, encodeRecord(next, this.format));
   }
 
   /** Only within `write`. */
@@ -98,6 +118,7 @@ export class Store {
     const due = [...this.#expiry.getKeys({ start: [0, ''], end: [now, HIGHEST], limit })] as Expiry[];
     for (const entry of due) {
       const [, key] = entry;
+      if (key.startsWith(SHELF)) this.#forgetShelf(key.slice(SHELF.length), now);
       const record = this.read(key);
       if (record !== undefined && keptUntil(record) <= now) {
         this.#records.remove(key);
@@ -106,6 +127,48 @@ export class Store {
       this.#expiry.remove(entry);
     }
     return due.length < limit;
+  }
+
+  /** Only within `write`. */
+  note({ shelf, entries, keptMs }: Note, now: number): void {
+    // a shelf whose time is over, but that no sweep has met yet, begins anew
+    this.#forgetShelf(shelf, now);
+    for (const [name, text] of Object.entries(entries)) {
+      if (text === null) this.#notes.remove([shelf, `.${name}`]);
+      else this.#notes.put([shelf, `.${name}`], Buffer.from(text));
+    }
+    const standing = this.#shelfUntil(shelf);
+    const until = shelfKeptUntil(standing, now, keptMs);
+    if (until === standing) return;
+    if (standing !== undefined) this.#expiry.remove([standing, SHELF + shelf]);
+    this.#expiry.put([until, SHELF + shelf], EMPTY);
+    this.#notes.put([shelf, ''], Buffer.from(String(until)));
+  }
+
+  notes(shelf: string, now: number): Map<string, string> {
+    const found = new Map<string, string>();
+    if ((this.#shelfUntil(shelf) ?? 0) <= now) return found;
+    for (const { key: [, name], value } of this.#notes.getRange({ start: [shelf, '.'], end: [shelf, HIGHEST] })) {
+      found.set(name.slice(1), value.toString());
+    }
+    return found;
+  }
+
+  #shelfUntil(shelf: string): number | undefined {
+    const text = this.#notes.get([shelf, '']);
+    return text === undefined ? undefined : Number(text.toString());
+  }
+
+  #forgetShelf(shelf: string, now: number): void {
+    const until = this.#shelfUntil(shelf);
+    if (until === undefined || until > now) return;
+    this.#expiry.remove([until, SHELF + shelf]);
+    for (const key of [...this.#notes.getKeys({ start: [shelf, ''], end: [shelf, HIGHEST] })]) this.#notes.remove(key);
+  }
+
+  /** A copy made while others write; LMDB reads one moment of the whole. */
+  async copyTo(folder: string): Promise<void> {
+    await this.#root.backup(folder, true);
   }
 
   /** Records in the order of their keys, from `after` on, read in small steps: a long cursor would pin freed pages. */
@@ -144,7 +207,7 @@ export class Store {
 
   /** Records, and bytes of the pages that hold something. The file itself never shrinks. */
   size(): { readonly records: number; readonly bytes: number } {
-    const all = [this.#records, this.#expiry, this.#listed, this.#facts].map((database) => database.getStats() as Stats);
+    const all = [this.#records, this.#expiry, this.#listed, this.#facts, this.#notes].map((database) => database.getStats() as Stats);
     const bytes = all.reduce((sum, { pageSize, treeBranchPageCount, treeLeafPageCount, overflowPages }) =>
       sum + pageSize * (treeBranchPageCount + treeLeafPageCount + overflowPages), 0);
     return { records: all[0]?.entryCount ?? 0, bytes };

@@ -1,6 +1,6 @@
 import type { Answer } from '../port.js';
 import type { Decision, DuplicateKey, LedgerRecord, StoredReply } from '../record.js';
-import { changed, decided, keptUntil, windowEnd, without } from './standing.js';
+import { changed, decided, endUncertain, keptUntil, windowEnd, without } from './standing.js';
 import type { Moment, Step } from './standing.js';
 
 /** Changes of a standing record that no attempt makes: attach, revoke, extend, forget, adopt. */
@@ -65,14 +65,21 @@ export function forget(record: LedgerRecord | undefined, command: Forget, at: Mo
   return { next, answer: { kind: 'ok', record: next } };
 }
 
-/** Import. What stands is never overwritten, and what would be forgotten at once is not written. */
+/**
+ * Import and restore. What stands is never overwritten, and what would be forgotten at once is not written. Whoever
+ * held a claim in a copy does not hold it here: what that attempt did is unknown.
+ */
 export function adopt(record: LedgerRecord | undefined, command: LedgerRecord, at: Moment): Step<boolean> {
-  const whole = command.state === 'known' || (command.state === 'settled' && command.reply !== undefined);
+  const whole = command.state !== 'settled' || command.reply !== undefined;
   const birth = Math.min(command.born, at.now);
-  const end = Math.max(birth + command.window + command.late, command.keptUntil ?? 0);
+  const rejected = command.state === 'open' && command.firstUncertain === undefined;
+  const end = rejected && command.keptUntil !== undefined
+    ? command.keptUntil
+    : Math.max(birth + command.window + command.late, command.keptUntil ?? 0);
   if (record !== undefined || !whole || end <= at.now) return { answer: false };
+  const ended = command.state === 'claimed' ? endUncertain(command, at, 'restored from a copy') : command;
   const next: LedgerRecord = {
-    ...without(command, 'leaseUntil', 'lease', 'owner', 'cleared'),
+    ...without(ended, 'leaseUntil', 'lease', 'owner'),
     version: at.now,
     born: birth,
     lastSeen: Math.min(command.lastSeen, at.now),
