@@ -107,7 +107,9 @@ async function runOne(target: Target, counter: DeliveryCounter | undefined, requ
     detail = context.observations.join('; ');
   } catch (error) {
     [verdict, detail] = judge(error, level);
-    if (context.observations.length > 0) detail += ` (${context.observations.join('; ')})`;
+    const seen = context.observations.join('; ');
+    // where nothing is judged, what was seen says it all; why it would not have passed is of no interest
+    if (seen !== '') detail = verdict === 'observed' ? seen : `${detail} (${seen})`;
   }
   try {
     await context.restore();

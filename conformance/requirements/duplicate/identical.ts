@@ -15,8 +15,11 @@ export const requirement: Requirement = {
     const message = c.message();
     const request = message.build();
     const first = await c.send(request, { label: 'first copy' });
-    for (const label of ['second copy', 'third copy']) identical(first, await c.send(request, { label }), `the answer to the ${label}`);
-    c.observe('the answers are identical');
+    for (const label of ['second copy', 'third copy']) {
+      const again = await c.send(request, { label });
+      c.observe(again.body.equals(first.body) ? `${label}: the same bytes` : `${label}: ${again.summary}`);
+      identical(first, again, `the answer to the ${label}`);
+    }
     await c.delivered(message, 1);
   },
 };

@@ -5,7 +5,7 @@ import type { Requirement } from '../../run/requirement.js';
 export const requirement: Requirement = {
   id: 'ebms/5.1/3',
   title: 'what is neither SOAP nor MIME is refused',
-  level: 'must',
+  level: 'should',
   says: 'an ebMS message is a SOAP envelope, alone or in a multipart/related package',
   refs: ['ebMS Core 5.1'],
   sends: 'text/plain',
