@@ -26,6 +26,9 @@ const WSU = 'http://docs.oasis-open.org/wss/2004/01/oasis-200401-wss-wssecurity-
 /** Most attributes and namespace declarations on one element. */
 const MAX_ATTRIBUTES = 1_000;
 
+/** First characters that a Name may go on with but not begin with (XML 1.0, 2.3). */
+const NOT_NAME_START = /^[-.0-9\u00b7\u0300-\u036f\u203f-\u2040]/;
+
 /** An element while its content is still arriving. */
 interface Growing extends XmlElement {
   readonly attributes: XmlAttribute[];
@@ -55,7 +58,7 @@ export function parseXml(bytes: Uint8Array, options: ParseOptions): XmlDocument 
   if (source.text.includes('<!--')) parser.on('comment', (value) => builder.comment(value));
   if (source.text.includes('<!D')) parser.on('doctype', () => builder.forbidden('DOCTYPE'));
   if (source.text.indexOf('<?', /^<\?xml[ \t\r\n]/.test(source.text) ? 1 : 0) >= 0) {
-    parser.on('processinginstruction', () => builder.instruction());
+    parser.on('processinginstruction', ({ body }) => builder.instruction(body));
   }
   try {
     parser.write(source.text);
@@ -97,6 +100,7 @@ class TreeBuilder {
     if (this.#depth > this.#options.depth) {
       throw new As4OnceError('XML_TOO_DEEP', `${this.position()}: deeper than ${this.#options.depth} elements`);
     }
+    if (tag.prefix !== '') this.#checkLocal(tag.local);
     const parent = this.#top;
     const element: Growing = {
       kind: 'element', name: tag.name, prefix: tag.prefix, local: tag.local, uri: tag.uri,
@@ -115,7 +119,12 @@ class TreeBuilder {
   #takeAttributes(element: Growing): void {
     for (const found of this.#attributes) {
       const { name, prefix, local, uri, value } = found;
+      if (prefix !== '') this.#checkLocal(local);
       if (uri === XMLNS) {
+        // Saxes trims the names of namespaces; no other reader does.
+        if (value !== value.trim()) {
+          throw new As4OnceError('XML_BROKEN', `${this.position()}: namespace name with white space around it`);
+        }
         element.declarations.push([prefix === '' ? '' : local, value]);
       } else {
         element.attributes.push({ name, prefix, local, uri, value });
@@ -123,6 +132,13 @@ class TreeBuilder {
       }
     }
     this.#attributes = [];
+  }
+
+  /** What follows a prefix begins like a name of its own (Namespaces in XML 1.0, 3); saxes lets a digit or '-' pass. */
+  #checkLocal(local: string): void {
+    if (NOT_NAME_START.test(local)) {
+      throw new As4OnceError('XML_BROKEN', `${this.position()}: local name '${local.slice(0, 40)}'`);
+    }
   }
 
   close(): void {
@@ -140,8 +156,10 @@ class TreeBuilder {
   }
 
   /** Outside the root element it says nothing about the message, and receivers skip it. */
-  instruction(): void {
+  instruction(body: string): void {
     if (this.#top !== undefined) this.forbidden('processing instruction');
+    // Saxes takes '<?a??>', which has no white space behind its target.
+    if (body.startsWith('?')) throw new As4OnceError('XML_BROKEN', `${this.position()}: processing instruction`);
   }
 
   forbidden(what: string): never {

@@ -98,7 +98,7 @@ describe('encodings', () => {
 describe('what is refused', () => {
   const broken = [
     '<a>', '<a></b>', '<a/><b/>', 'x<a/>', '<a/>x', '<a b=1/>', '<a b="1" b="2"/>', '<a>&x;</a>', '<a>&</a>', '<a>]]></a>', '<p:a/>', '<a p:b=""/>',
-    '<a xmlns:p="u" xmlns:q="u" p:x="" q:x=""/>', '<a>&#0;</a>', '<a>&#xD800;</a>', '<a b="<"/>', '<a><!-- -- --></a>', '<a xmlns:p=""/>', '<a', '<a><![CDATA[',
+    '<a xmlns:p="u" xmlns:q="u" p:x="" q:x=""/>', '<?a??><a/>', '<p:-a xmlns:p="u"/>', '<a xmlns:p="u" p:1="x"/>', '<a xmlns:1="u"/>', '<a xmlns:p=" u"/>', '<a>&#0;</a>', '<a>&#xD800;</a>', '<a b="<"/>', '<a><!-- -- --></a>', '<a xmlns:p=""/>', '<a', '<a><![CDATA[',
   ];
   for (const xml of broken) it(`not well-formed: ${xml}`, () => expect(refusal(xml).code).toBe('XML_BROKEN'));
 
