@@ -6,6 +6,8 @@ import type { ErrorCode } from './errors.js';
  * Every payload carries the DuplicateKey (`key`) where there is one, so that a log line leads to its record.
  */
 export interface EventMap {
+  /** A message arrives: counted at the door, so that every answer can be held against it. */
+  arrived: { readonly route: string };
   /** One per exchange, at its end: the log line. */
   exchange: ExchangeEvent;
   /** A lapsed claim of another holder was taken over. */
@@ -41,6 +43,12 @@ export interface EventMap {
   /** A shadow or detect-only route saw what eliminate would have done. */
   shadow: KeyEvent & { readonly would: string };
   ledger: { readonly up: boolean; readonly reason: string };
+  /** The ledger went back in time (restored, failed over with losses, flushed), or an operator took it as it is. */
+  behind: { readonly behind: boolean; readonly reason: string };
+  /** A first copy that may have been delivered before the ledger went back in time; it goes on marked. */
+  gap: KeyEvent;
+  /** An operator switched the ledger off for a while, or that is over. */
+  bypass: { readonly on: boolean; readonly reason: string; readonly who?: string; readonly until?: string };
   /** A sender goes on sending a message that was answered; once per key and hour. */
   storm: KeyEvent & { readonly copies: number; readonly withinMs: number };
   /** An operator's act through the admin API, done or refused. */
@@ -100,6 +108,10 @@ export interface ExchangeEvent {
   readonly conversationId?: string;
   readonly rule?: string;
   readonly partner?: string;
+  /** Where the exchange was not judged as in mode eliminate. */
+  readonly mode?: 'shadow' | 'detect-only' | 'bypass';
+  /** What mode eliminate would have met: an answer of the ledger, `refuse`, or `unknown` without a ledger. */
+  readonly would?: string;
   readonly outcome?: string;
   readonly reason?: string;
   readonly attempt?: number;

@@ -18,6 +18,7 @@ export function noteMessage({ notes }: Step, message: Message, rule: Rule): void
   }
   notes.rule = rule.name;
   if (rule.partner !== undefined) notes.partner = rule.partner;
+  if (rule.mode !== 'eliminate') notes.mode = rule.mode;
 }
 
 export function noteRecord({ notes }: Step, record: LedgerRecord): void {

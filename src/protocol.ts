@@ -20,6 +20,8 @@ export interface Reading {
   skim?(): void;
   /** The exchange ended without an answer of `end`: frees what the reading kept. Idempotent. */
   abandon?(): Promise<void>;
+  /** The part that names the message, as it came, once it is complete: kept as evidence where policy says so (`keepHeader`). */
+  readonly root?: Uint8Array | undefined;
   /** For a refusal in the sender's own language, as far as it is known by now. */
   readonly answerIn: AnswerIn;
 }

@@ -19,6 +19,7 @@ type Inbound = Extract<TakenIn, { kind: 'message' }>;
  */
 export async function receive(exchange: Exchange, route: Route, walk: Walk): Promise<Reply> {
   const began = walk.clock.monotonic();
+  walk.events.emit('arrived', { route: route.name });
   const step: Step = { exchange, route, walk, notes: {}, answerBy: began + route.times.answerBy };
   let reply: Reply;
   try {
@@ -38,12 +39,16 @@ async function decide(step: Step, inbound: Inbound): Promise<Reply> {
   const { walk, notes } = step;
   const { message, rule, body } = inbound;
   noteMessage(step, message, rule);
+  if (walk.bypassed?.() === true && body !== undefined) return await bypass(step, inbound);
   const deadline = Math.min(walk.clock.monotonic() + rule.wait, step.answerBy);
   let claim = claimOf(step, await keyInForce(step, inbound), message, rule, body !== undefined);
   for (let waited = false; ; ) {
     notes.key = claim.key;
     const answer = await answerOf(step, inbound, claim);
-    if (answer === 'open') return await forward(step, inbound, 'forwarded');
+    if (answer === 'open') {
+      notes.would = 'unknown';
+      return await forward(step, inbound, 'forwarded');
+    }
     noteRecord(step, answer.record);
     if (answer.kind === 'claimed') return await deliver(step, inbound, claim, answer);
     if (rule.mode !== 'eliminate') return await observe(step, inbound, answer.kind);
@@ -51,7 +56,7 @@ async function decide(step: Step, inbound: Inbound): Promise<Reply> {
     switch (answer.kind) {
       case 'inFlight': {
         const woken = await orNote(step, 'busy', walk.waiting.for(claim.key, answer.record, deadline));
-        if (!woken) return comeAgain(step, 'busy', 'IN_PROGRESS');
+        if (!woken) return comeAgain(step, 'busy', 'IN_PROGRESS', rule.inFlight);
         waited = true;
         claim = { ...claim, token: walk.clock.id(), counted: true };
         continue;
@@ -94,8 +99,16 @@ function mismatch(step: Step, { rule, keys, answerIn }: Inbound, claim: Claim, {
   return route.refuse(error, answerIn);
 }
 
+/** The ledger is switched off for a while: the log names each message, so that it can be imported afterwards. */
+async function bypass(step: Step, inbound: Inbound): Promise<Reply> {
+  step.notes.key = inbound.keys.key;
+  step.notes.mode = 'bypass';
+  return await forward(step, inbound, 'forwarded', 'bypass');
+}
+
 /** detect-only and shadow: a copy goes forward at once and writes nothing but counters. */
 async function observe(step: Step, inbound: Inbound, would: string): Promise<Reply> {
+  step.notes.would = would;
   step.walk.events.emit('shadow', { ...named(step, inbound.keys.key), would });
   return await forward(step, inbound, 'forwarded', inbound.rule.mode === 'detect-only' ? 'duplicate' : undefined);
 }
@@ -104,6 +117,8 @@ async function observe(step: Step, inbound: Inbound, would: string): Promise<Rep
 async function pass(step: Step, taken: Extract<TakenIn, { kind: 'pass' }>): Promise<Reply> {
   step.notes.answer = 'passed';
   if (taken.unreadable !== undefined) {
+    step.notes.mode = 'shadow';
+    step.notes.would = 'refuse';
     step.notes.code = taken.unreadable.code;
     step.notes.detail = taken.unreadable.detail;
   }
@@ -123,9 +138,9 @@ async function keyInForce(step: Step, { keys }: Inbound): Promise<string> {
   return found === undefined ? keys.key : keys.previous;
 }
 
-function comeAgain(step: Step, answer: AnswerName, code: 'IN_PROGRESS' | 'HELD'): Reply {
+function comeAgain(step: Step, answer: AnswerName, code: 'IN_PROGRESS' | 'HELD', status: 409 | 503 = 503): Reply {
   step.notes.answer = answer;
-  return later(step, code);
+  return later(step, code, status);
 }
 
 /** Names the answer in the log where the promise rejects. */

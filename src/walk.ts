@@ -26,6 +26,10 @@ export interface Walk {
   readonly underWay: Set<Promise<unknown>>;
   /** Throws LEDGER_BEHIND while this process must not decide anything (the ledger went back in time, `ledger.strict`). */
   mayDecide(): void;
+  /** An operator has switched the ledger off for a while: everything goes forward, unclaimed and marked. */
+  bypassed?(): boolean;
+  /** The ledger went back in time and this first copy may be one that it has forgotten. */
+  fromGap?(message: Message): boolean;
 }
 
 /** One way in: what the configuration says of a path. A reload makes new ones; an exchange keeps the one it came by. */
@@ -33,6 +37,8 @@ export interface Route {
   readonly name: string;
   readonly scope: string;
   readonly protocol: Protocol;
+  /** Methods that carry messages; any other passes. */
+  readonly methods: ReadonlySet<string>;
   readonly delivery: Delivery;
   readonly times: Times;
   /** Adds `As4-Once-Answer: replay` to a replay. */

@@ -5,6 +5,7 @@ import type { Claim, ClaimAnswer } from '../ledger/port.js';
 import type { Step } from '../walk.js';
 import { conclude } from './conclude.js';
 import type { AttemptResult, Attempted, Mark } from './port.js';
+import { keepRoot } from './keep-root.js';
 import { later } from './refuse.js';
 import { pointSecondKeys } from './second-keys.js';
 import type { TakenIn } from './take-in.js';
@@ -55,7 +56,7 @@ async function attemptAndConclude(step: Step, inbound: Inbound, claim: Claim, gr
   const stopRenewing = renewing(step, claim);
   try {
     const seconds = await pointSecondKeys(step, inbound.keys.second, claim);
-    const mark = markOf(inbound, granted, seconds.first);
+    const mark = markOf(step, inbound, granted, seconds.first);
     noteMark(step, granted, mark, seconds.first);
     const { result } = await attemptOnce(step, {
       ...inputs(step, inbound),
@@ -68,7 +69,10 @@ async function attemptAndConclude(step: Step, inbound: Inbound, claim: Claim, gr
     });
     noteResult(step, result);
     const reply = await conclude(step, claim, granted, result);
-    if (result.outcome === 'accepted') await seconds.confirm();
+    if (result.outcome === 'accepted') {
+      await seconds.confirm();
+      keepRoot(step, inbound, claim);
+    }
     return reply;
   } finally {
     stopRenewing();
@@ -142,9 +146,13 @@ async function answerInTime(step: Step, work: Promise<Reply>, named: { key: stri
   return plain(504, 'ANSWER_LATE: the access point has not answered yet; try again later.\n');
 }
 
-function markOf(inbound: Inbound, granted: Granted, resendOf: string | undefined): Mark {
+function markOf({ walk }: Step, inbound: Inbound, granted: Granted, resendOf: string | undefined): Mark {
   if (granted.mark !== 'first') return granted.mark;
   if (resendOf !== undefined) return 'resend';
+  if (walk.fromGap?.(inbound.message) === true) {
+    walk.events.emit('gap', { key: granted.record.key, messageId: granted.record.reference });
+    return 'redelivery';
+  }
   return isLate(inbound, granted.now) ? 'late' : 'first';
 }
 
@@ -161,7 +169,7 @@ function firstIdOf(granted: Granted): { firstId?: string } {
 function noteMark(step: Step, granted: Granted, mark: Mark, resendOf: string | undefined): void {
   const { walk, notes } = step;
   const named = { key: granted.record.key, messageId: granted.record.reference };
-  notes.answer = mark === 'duplicate' ? 'forwarded' : mark;
+  notes.answer = mark === 'duplicate' || mark === 'bypass' ? 'forwarded' : mark;
   if (mark === 'late') {
     const firstSeen = granted.previous?.born ?? granted.record.facts.timestamp ?? granted.record.born;
     walk.events.emit('late', { ...named, firstSeen });

@@ -4,7 +4,8 @@ import type { Message } from '../message.js';
 import type { LedgerRecord, Outcome, StoredReply } from '../ledger/record.js';
 import type { Rule } from '../policy/rule.js';
 
-export type Mark = 'first' | 'duplicate' | 'redelivery' | 'late' | 'resend';
+/** `bypass`: nobody looked whether it is a copy. */
+export type Mark = 'first' | 'duplicate' | 'redelivery' | 'late' | 'resend' | 'bypass';
 
 /** What one attempt needs: the claimed message, its stored body, and what came before it. */
 export interface Attempted {

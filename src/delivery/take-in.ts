@@ -7,7 +7,7 @@ import type { StoredBody } from './port.js';
 
 /** What came in, whole. `body` is absent where the record was settled already and the copy was not kept. */
 export type TakenIn =
-  | { readonly kind: 'message'; readonly message: Message; readonly rule: Rule; readonly keys: Keys; readonly body: StoredBody | undefined; readonly content?: unknown; readonly answerIn: AnswerIn }
+  | { readonly kind: 'message'; readonly message: Message; readonly rule: Rule; readonly keys: Keys; readonly body: StoredBody | undefined; readonly content?: unknown; readonly root?: Uint8Array; readonly answerIn: AnswerIn }
   | { readonly kind: 'pass'; readonly body: StoredBody; readonly unreadable?: As4OnceError };
 
 /**
@@ -82,7 +82,9 @@ class Intake {
     if (this.#unreadable !== undefined && body !== undefined) return { kind: 'pass', body, unreadable: this.#unreadable };
     const keys = route.keysOf(read.message, rule);
     const content = read.content === undefined ? {} : { content: read.content };
-    return { kind: 'message', message: read.message, rule, keys, body, ...content, answerIn: this.#reading.answerIn };
+    const { root } = this.#reading;
+    const kept = root === undefined || (rule.keepHeader ?? 0) === 0 ? {} : { root };
+    return { kind: 'message', message: read.message, rule, keys, body, ...content, ...kept, answerIn: this.#reading.answerIn };
   }
 
   /** What policy refuses although it can be read. */
@@ -110,6 +112,7 @@ class Intake {
 
   #worthALook(): boolean {
     const { route, walk } = this.#step;
+    if (walk.bypassed?.() === true) return false;
     return route.lookEarly === 'always' || this.bytes > walk.limits.memoryPerBody;
   }
 

@@ -47,6 +47,10 @@ class As4Reading implements Reading {
     return { kind: 'message', message: { ...early.message, fingerprint: whole }, bundled: early.bundled };
   }
 
+  get root(): Uint8Array | undefined {
+    return this.#package.root;
+  }
+
   get answerIn(): AnswerIn {
     const messageId = this.#package.envelope?.userMessage?.messageId;
     const soap = this.#package.soap;

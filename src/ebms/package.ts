@@ -42,6 +42,8 @@ export interface PackageReader {
   end(): void;
   /** Undefined until the root part is complete. */
   readonly envelope: Envelope | undefined;
+  /** The root part as it came; undefined until it is complete. */
+  readonly root: Uint8Array | undefined;
   /** Digests of the parts behind the root that are complete. */
   readonly parts: PartDigests;
   /** SOAP version, also of an envelope that was refused: what to answer in. */
@@ -68,18 +70,19 @@ class MultipartReader implements PackageReader {
   readonly #limits: Limits;
   readonly #wantsParts: (envelope: Envelope) => boolean;
   readonly #scanner: MimeScanner;
-  readonly #root: RootBytes;
+  readonly #rootBytes: RootBytes;
   readonly #digests: Uint8Array[] = [];
   #hash: Hash | undefined;
   #current = 0;
   #hashing = false;
+  root: Uint8Array | undefined;
   envelope: Envelope | undefined;
   soap: '1.1' | '1.2' | undefined;
 
   constructor(media: MediaType, limits: Limits, wantsParts: (envelope: Envelope) => boolean) {
     this.#limits = limits;
     this.#wantsParts = wantsParts;
-    this.#root = new RootBytes(limits);
+    this.#rootBytes = new RootBytes(limits);
     const start = media.parameters.get('start');
     this.#scanner = new MimeScanner(
       { head: (head) => this.#head(head), data: (bytes) => this.#data(bytes), end: (head) => this.#end(head) },
@@ -106,7 +109,7 @@ class MultipartReader implements PackageReader {
   }
 
   #data(bytes: Uint8Array): void {
-    if (this.#current === 0) this.#root.push(bytes);
+    if (this.#current === 0) this.#rootBytes.push(bytes);
     else this.#hash?.update(bytes);
   }
 
@@ -115,7 +118,8 @@ class MultipartReader implements PackageReader {
       if (this.#hash !== undefined) this.#digests.push(this.#hash.digest());
       return;
     }
-    const root = this.#root.take();
+    const root = this.#rootBytes.take();
+    this.root = root;
     this.soap = soapIn(root);
     this.envelope = readEnvelope(root, this.#limits, charsetOf(parseContentType(head.contentType ?? '')));
     this.soap = this.envelope.soap;
@@ -128,8 +132,9 @@ class BareReader implements PackageReader {
   readonly #limits: Limits;
   readonly #options: EnvelopeOptions;
   readonly #known: boolean;
-  readonly #root: RootBytes;
+  readonly #rootBytes: RootBytes;
   #began = false;
+  root: Uint8Array | undefined;
   envelope: Envelope | undefined;
   soap: '1.1' | '1.2' | undefined;
 
@@ -137,16 +142,17 @@ class BareReader implements PackageReader {
     this.#limits = limits;
     this.#options = charsetOf(media);
     this.#known = media !== undefined && SOAP_TYPES.includes(media.type);
-    this.#root = new RootBytes(limits);
+    this.#rootBytes = new RootBytes(limits);
   }
 
   push(bytes: Uint8Array): void {
     if (!this.#began && !this.#known && bytes.length > 0) this.#mustBeginLikeXml(bytes);
-    this.#root.push(bytes);
+    this.#rootBytes.push(bytes);
   }
 
   end(): void {
-    const root = this.#root.take();
+    const root = this.#rootBytes.take();
+    this.root = root;
     this.soap = soapIn(root);
     try {
       this.envelope = readEnvelope(root, this.#limits, this.#options);
