@@ -6,14 +6,16 @@ import type { Upstream } from './delivery/port.js';
 import { createUpstream } from './delivery/upstream.js';
 import { as4Protocol } from './ebms/as4.js';
 import { buildErrorSignal } from './ebms/error-signal.js';
+import { edifactProtocol, sbdhProtocol, x12Protocol } from './edi/edi-protocol.js';
 import { As4OnceError } from './errors.js';
 import { plain, type Reply } from './exchange.js';
 import type { Message } from './message.js';
 import { duplicateKey, withContent, withSender } from './policy/key.js';
 import { isPeppol } from './policy/peppol.js';
 import type { Rule } from './policy/rule.js';
-import { compileRules, selectRule } from './policy/select.js';
+import { compileRules, selectRule, type RuleSet } from './policy/select.js';
 import type { AnswerIn, Protocol } from './protocol.js';
+import { referenceProtocol } from './reference/reference-protocol.js';
 import type { Keys, Route, SecondKey } from './walk.js';
 
 /** What one configuration says, put together: its routes, and the connections that belong to them. */
@@ -66,7 +68,8 @@ function frontRoute(config: Config, route: RouteConfig, clock: Clock): MountedRo
     route: {
       name: route.name,
       scope: route.scope,
-      protocol: protocolOf(route),
+      protocol: protocolOf(route, rules),
+      methods: new Set(route.reference?.methods ?? ['POST']),
       delivery: upstream,
       times: config.times,
       markReplay: config.mark.replay,
@@ -82,9 +85,17 @@ function frontRoute(config: Config, route: RouteConfig, clock: Clock): MountedRo
   };
 }
 
-function protocolOf(route: RouteConfig): Protocol {
-  if (route.protocol === 'as4') return as4Protocol;
-  throw new As4OnceError('CONFIG_INVALID', `protocol ${route.protocol} is not offered on a route`);
+function protocolOf(route: RouteConfig, rules: RuleSet): Protocol {
+  const checks = (message: Message): 'warn' | 'strict' => selectRule(rules, message).checks ?? 'warn';
+  switch (route.protocol) {
+    case 'as4': return as4Protocol;
+    case 'edifact': return edifactProtocol({ checks });
+    case 'x12': return x12Protocol({ checks });
+    case 'sbdh': return sbdhProtocol();
+    case 'reference':
+      if (route.reference === undefined) throw new As4OnceError('CONFIG_INVALID', `route ${route.path} says nowhere where its reference stands`);
+      return referenceProtocol(route.reference);
+  }
 }
 
 /** The DuplicateKey of a message and whatever else it may be known by. */

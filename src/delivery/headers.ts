@@ -25,17 +25,21 @@ export interface RequestHeaders {
   readonly mark?: Mark | undefined;
   /** Id of the first message, for mark redelivery, late and resend. */
   readonly firstId?: string | undefined;
+  /** Our own Idempotency-Key instead of whatever the sender wrote there. */
+  readonly idempotency?: string | undefined;
 }
 
 /** The fields of the request to the upstream, in the order and spelling the sender chose. */
-export function requestHeaders({ headers, length, peer, host, mark, firstId }: RequestHeaders): [string, string][] {
+export function requestHeaders({ headers, length, peer, host, mark, firstId, idempotency }: RequestHeaders): [string, string][] {
   const dropped = new Set(['content-length', 'expect', 'accept-encoding', 'x-forwarded-for', ...(host === undefined ? [] : ['host'])]);
+  if (idempotency !== undefined) dropped.add('idempotency-key');
   const out: [string, string][] = host === undefined ? [] : [['Host', host]];
   out.push(...endToEnd(headers, dropped));
   // The reply is stored in clear, and a coded one would only be decoded again.
   out.push(['Accept-Encoding', 'identity']);
   out.push(['X-Forwarded-For', forwardedFor(headers, peer)]);
   if (length !== undefined) out.push(['Content-Length', String(length)]);
+  if (idempotency !== undefined) out.push(['Idempotency-Key', idempotency]);
   if (mark !== undefined) out.push(['As4-Once-Copy', mark]);
   if (firstId !== undefined) out.push(['As4-Once-First', percentEncode(firstId)]);
   return out;

@@ -6,13 +6,13 @@ import type { Step } from '../walk.js';
  * Come again: a plain text body that no sender can take for an ebMS Error (phase4 and Holodeck give up for good on
  * an ebMS Error), and a Retry-After that is spread so that a storm of copies does not come back at once.
  */
-export function later(step: Step, code: ErrorCode): Reply {
+export function later(step: Step, code: ErrorCode, status: number = ERRORS[code].status): Reply {
   const { clock } = step.walk;
   const { retryAfter, retryAfterHeld } = step.route.times;
   const base = code === 'HELD' ? retryAfterHeld : retryAfter;
   const seconds = Math.max(1, Math.round((base * (0.5 + clock.random())) / 1000));
   step.notes.code = code;
-  return plain(ERRORS[code].status, `${code}: try again later.\n`, [['Retry-After', String(seconds)]]);
+  return plain(status, `${code}: try again later.\n`, [['Retry-After', String(seconds)]]);
 }
 
 /** The answer to anything thrown on the way: a code of the table, and a fault of ours is never the sender's. */

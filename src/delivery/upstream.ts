@@ -10,6 +10,7 @@ import type { AccessPoint } from './access-points.js';
 import { call, describe, isTimeout, type Called, type CallRequest } from './call.js';
 import { bare, connector, type UpstreamTls } from './upstream-connection.js';
 import { replyHeaders, requestHeaders, type RequestHeaders } from './headers.js';
+import { idempotencyField } from './idempotency-key.js';
 import { judge, judgeByStatus, type Sent, type UpstreamAnswer, type Verdict } from './outcome.js';
 import type { Attempted, AttemptResult, StoredBody, Upstream } from './port.js';
 import { readReply } from './read-reply.js';
@@ -51,7 +52,7 @@ interface Heard {
 }
 
 type Unsent = Omit<CallRequest, 'body'>;
-type More = Pick<RequestHeaders, 'mark' | 'firstId'> & Pick<CallRequest, 'signal'>;
+type More = Pick<RequestHeaders, 'mark' | 'firstId' | 'idempotency'> & Pick<CallRequest, 'signal'>;
 
 /** Somebody else's access point, over HTTP/1.1: one request a connection at a time, nothing retried once sent. */
 export function createUpstream(options: UpstreamOptions): Upstream {
@@ -82,11 +83,12 @@ class HttpUpstream implements Upstream {
   }
 
   async attempt(attempted: Attempted): Promise<AttemptResult> {
-    const { exchange, message, body, mark, firstId, signal } = attempted;
+    const { exchange, message, body, mark, firstId, signal, record } = attempted;
     const { accessPoint } = this.#options;
-    const request = this.#request(exchange, body.length, { mark, firstId, signal });
+    // An access point has its own rules for a repeated MessageId; any other server gets a key it may go by.
+    const idempotency = message.protocol === 'as4' || mark === undefined || record === undefined ? undefined : idempotencyField(record);
+    const request = this.#request(exchange, body.length, { mark, firstId, idempotency, signal });
     const heard = await this.#hear(await this.#callUntilUp(request, body), signal, message.protocol === 'as4');
-    const { record } = attempted;
     const sent: Sent = {
       messageId: message.reference,
       fingerprint: message.fingerprint,

@@ -51,7 +51,7 @@ async function answer(door: Door, route: Route | undefined, request: IncomingMes
 
 async function walkOrPass(door: Door, route: Route, request: IncomingMessage): Promise<Reply> {
   const exchange = toExchange(door, request);
-  if (request.method === 'POST') return await receive(exchange, route, door.walk);
+  if (route.methods.has(exchange.method)) return await receive(exchange, route, door.walk);
   return await route.pass(exchange);
 }
 
