@@ -37,7 +37,7 @@ export function verifyEnvelope(envelope: Buffer, parts: readonly SignedPart[] = 
   const information = onlyChild(signature[0], NS.ds, 'SignedInfo');
   if (information === undefined) throw new NotVerified('not exactly one SignedInfo');
   const references = readReferences(information);
-  sameSet(references, root, header, parts);
+  sameSet(references, root, header, security[0] as XmlElement, parts);
   check(text, certificate, parts);
   return { certificate, references };
 }
@@ -66,8 +66,10 @@ function uniqueIds(root: XmlElement): void {
   }
 }
 
-/** The signature has to cover what is read, no less and no more. */
-function sameSet(references: readonly ReceiptReference[], root: XmlElement, header: XmlElement | undefined, parts: readonly SignedPart[]): void {
+/** The signature has to cover what is read, no less, and no more but tokens and time stamps of its own header. */
+function sameSet(
+  references: readonly ReceiptReference[], root: XmlElement, header: XmlElement | undefined, security: XmlElement, parts: readonly SignedPart[],
+): void {
   const idOf = (element: XmlElement | undefined, what: string): string => {
     const id = attributeOf(element, NS.wsu, 'Id') ?? attributeOf(element, '', 'id') ?? attributeOf(element, '', 'Id');
     if (id === undefined) throw new NotVerified(`${what} has no Id`);
@@ -80,9 +82,11 @@ function sameSet(references: readonly ReceiptReference[], root: XmlElement, head
   ]);
   const got = references.map((reference) => decodeCid(reference.uri));
   const missing = [...wanted].filter((uri) => !got.includes(uri));
-  const extra = got.filter((uri) => !wanted.has(uri));
+  const own = new Set(security.children.flatMap((node) => (typeof node === 'string' ? [] : [`#${attributeOf(node, NS.wsu, 'Id') ?? ''}`])));
+  const extra = got.filter((uri) => !wanted.has(uri) && !own.has(uri));
   if (missing.length > 0) throw new NotVerified(`not signed: ${missing.join(', ')}`);
-  if (extra.length > 0 || got.length !== wanted.size) throw new NotVerified(`signed, but not part of the message: ${extra.join(', ')}`);
+  if (extra.length > 0) throw new NotVerified(`signed, but not part of the message: ${extra.join(', ')}`);
+  if (new Set(got).size !== got.length) throw new NotVerified('something is signed twice');
 }
 
 function decodeCid(uri: string): string {

@@ -26,6 +26,9 @@ const XMLNS = 'http://www.w3.org/2000/xmlns/';
 const BYTES_MAX = 4 * 1024 * 1024;
 const DEPTH_MAX = 64;
 
+/** The parser renames elements that are called like a property of every object; no SOAP element is. */
+const RENAMED = new RegExp(`<(?:[^\\s<>/:]+:)?(?:${Object.getOwnPropertyNames(Object.prototype).join('|')})[\\s/>]`);
+
 const parser = new XMLParser({
   preserveOrder: true,
   ignoreAttributes: false,
@@ -56,6 +59,9 @@ export function readXml(source: Uint8Array | string): XmlElement {
   if (text.includes('<!DOCTYPE')) throw new XmlRefused('a DOCTYPE');
   const instruction = /<\?(?!xml[\s?])/.exec(text);
   if (instruction !== null) throw new XmlRefused('a processing instruction');
+  // the parser drops text after the root without a word
+  if (text.slice(text.lastIndexOf('>') + 1).trim() !== '') throw new XmlRefused('text after the root element');
+  if (RENAMED.test(text)) throw new XmlRefused('an element called like a property of every object');
   const valid = XMLValidator.validate(text);
   if (valid !== true) throw new XmlRefused(`not well-formed: ${valid.err.msg} (line ${valid.err.line})`);
   let nodes: unknown;

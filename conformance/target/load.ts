@@ -88,7 +88,6 @@ function capabilitiesOf(target: Omit<Target, 'capabilities'>, file: TargetFile):
     signing: target.identity !== undefined,
     encryption: target.encryptFor !== undefined,
     'signature-required': file.accepts.unsigned === false,
-    unsigned: file.accepts.unsigned === true,
     restart: hooks.restart !== undefined,
     kill: hooks.kill !== undefined,
     'backend-fail': sink || (hooks.backendFail !== undefined && hooks.backendNormal !== undefined),

@@ -9,7 +9,6 @@ export const CAPABILITIES = {
   signing: 'messages are signed (keys.sign)',
   encryption: 'payloads are encrypted for the receiver (keys.encryptFor)',
   'signature-required': 'unsigned messages are refused (accepts.unsigned: false)',
-  unsigned: 'unsigned messages are accepted (accepts.unsigned: true)',
   restart: 'the target can be restarted (hooks.restart)',
   kill: 'the target can be killed and started again (hooks.kill)',
   'backend-fail': 'the backend can be made to refuse (delivery.http, or hooks.backendFail and hooks.backendNormal)',

@@ -46,7 +46,7 @@ export async function stage(make: (options: ReceiverOptions) => GoodReceiver, ca
   });
   const urls = [await receiver.listen(), await receiver.listen()] as const;
   const capabilities = new Set(Object.keys(CAPABILITIES) as Capability[]);
-  const absent: Capability[] = signed ? ['unsigned'] : ['signing', 'signature-required', 'encryption'];
+  const absent: Capability[] = signed ? [] : ['signing', 'signature-required', 'encryption'];
   for (const name of absent) capabilities.delete(name);
   const target: Target = {
     name: receiver.constructor.name,
