@@ -1,0 +1,83 @@
+import type { RedisNode } from './command-port.js';
+
+/** What endangers the guarantee, in the store's own settings. The code is stable; the text is for people. */
+export interface StoreWarning {
+  readonly code:
+    | 'STORE_EVICTS' | 'STORE_NOT_PERSISTENT' | 'STORE_PERSISTENCE_UNKNOWN' | 'STORE_FSYNC_OFF' | 'STORE_SAVE_FAILING'
+    | 'STORE_IS_REPLICA' | 'STORE_REPLICAS_MISSING' | 'STORE_CLOCK_SKEW' | 'STORE_NEARLY_FULL' | 'STORE_UNREACHABLE';
+  readonly text: string;
+  /** The store may forget what it was told: `ledger.strict` refuses to work with it. */
+  readonly mayForget: boolean;
+}
+
+export interface NodeState {
+  readonly id: string;
+  readonly version: string;
+  readonly uptimeMs: number;
+  readonly usedMemory: number;
+  /** 0: no bound. */
+  readonly maxMemory: number;
+  readonly warnings: readonly StoreWarning[];
+}
+
+/** Clocks of server and this machine further apart than this are worth a warning: leases do not mind, people do, ms. */
+const SKEW = 60_000;
+
+/** Asks one server about itself. INFO tells most; CONFIG is asked for the rest and may be forbidden. */
+export async function inspectNode(node: RedisNode, waitReplicas: number, wallClock: number): Promise<NodeState> {
+  const info = fields(await node.send(['INFO', 'everything']));
+  const name = node.id === '' ? 'Redis' : `Redis ${node.id}`;
+  const warnings: StoreWarning[] = [];
+  const warn = (code: StoreWarning['code'], mayForget: boolean, text: string): void => {
+    warnings.push({ code, mayForget, text: `${name}: ${text}` });
+  };
+  const policy = info.get('maxmemory_policy') ?? 'noeviction';
+  if (policy !== 'noeviction') warn('STORE_EVICTS', true, `maxmemory-policy is ${policy}; set it to noeviction, or records vanish when memory is short`);
+  await persistence(node, info, warn);
+  if (info.get('role') === 'slave') warn('STORE_IS_REPLICA', true, 'this is a replica; connect to the master');
+  const replicas = Number(info.get('connected_slaves') ?? 0);
+  if (replicas < waitReplicas) warn('STORE_REPLICAS_MISSING', true, `${replicas} replicas are connected, waitReplicas wants ${waitReplicas}: no claim can be granted`);
+  const [seconds, micros] = await node.send(['TIME']) as [unknown, unknown];
+  const skew = Number(String(seconds)) * 1_000 + Number(String(micros)) / 1_000 - wallClock;
+  if (Math.abs(skew) > SKEW) warn('STORE_CLOCK_SKEW', false, `its clock is ${Math.round(Math.abs(skew) / 1_000)} s ${skew > 0 ? 'ahead of' : 'behind'} this machine's`);
+  const usedMemory = Number(info.get('used_memory') ?? 0);
+  const maxMemory = Number(info.get('maxmemory') ?? 0);
+  if (maxMemory > 0 && usedMemory > maxMemory * 0.9) warn('STORE_NEARLY_FULL', false, 'over 90 % of maxmemory is used: no new claims are taken');
+  return {
+    id: node.id, warnings, usedMemory, maxMemory,
+    version: info.get('redis_version') ?? '0',
+    uptimeMs: Number(info.get('uptime_in_seconds') ?? 0) * 1_000,
+  };
+}
+
+async function persistence(
+  node: RedisNode, info: ReadonlyMap<string, string>, warn: (code: StoreWarning['code'], mayForget: boolean, text: string) => void,
+): Promise<void> {
+  if (info.get('aof_last_write_status') === 'err') warn('STORE_SAVE_FAILING', true, 'it cannot write its append-only file; look at its disk');
+  else if (info.get('rdb_last_bgsave_status') === 'err') warn('STORE_SAVE_FAILING', true, 'its last snapshot failed; look at its disk');
+  if (info.get('aof_enabled') === '1') {
+    if (await setting(node, 'appendfsync') === 'no') warn('STORE_FSYNC_OFF', true, 'appendfsync is no; set it to everysec or always');
+    return;
+  }
+  const save = await setting(node, 'save');
+  if (save === undefined) warn('STORE_PERSISTENCE_UNKNOWN', false, 'there is no append-only file, and CONFIG is not allowed: see that it keeps its data over a restart');
+  else if (save === '') warn('STORE_NOT_PERSISTENT', true, 'it keeps nothing over a restart; set appendonly yes');
+  else warn('STORE_NOT_PERSISTENT', true, 'it keeps snapshots only, and a restart forgets what came after the last; set appendonly yes');
+}
+
+/** A setting; undefined where CONFIG is forbidden. */
+async function setting(node: RedisNode, name: string): Promise<string | undefined> {
+  try {
+    const reply = await node.send(['CONFIG', 'GET', name]);
+    if (Array.isArray(reply)) return String(reply[1] ?? '');
+    return reply === null || typeof reply !== 'object' ? undefined : String((reply as unknown as Record<string, unknown>)[name] ?? '');
+  } catch {
+    return undefined;
+  }
+}
+
+export const fields = (text: unknown): ReadonlyMap<string, string> =>
+  new Map([...String(text).matchAll(/^([\w-]+):(.*?)\r?$/gm)].map(([, name = '', value = '']) => [name, value]));
+
+/** This release needs what Redis 7.0 brought: scripts that may settle on a full server. */
+export const oldVersion = (version: string): boolean => Number(version.split('.')[0]) < 7;
