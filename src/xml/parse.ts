@@ -27,7 +27,7 @@ const WSU = 'http://docs.oasis-open.org/wss/2004/01/oasis-200401-wss-wssecurity-
 const MAX_ATTRIBUTES = 1_000;
 
 /** First characters that a Name may go on with but not begin with (XML 1.0, 2.3). */
-const NOT_NAME_START = /^[-.0-9\u00b7\u0300-\u036f\u203f-\u2040]/;
+const NOT_NAME_START = /^(?:[-.0-9\u00b7\u203f\u2040]|[\u0300-\u036f])/;
 
 /** An element while its content is still arriving. */
 interface Growing extends XmlElement {

@@ -20,8 +20,20 @@ interface Expected {
 
 /** Members of expected.json that say what a file is rather than what is read in it, or that other software measured. */
 const NOT_READ = [
-  'verdict', 'category', 'size', 'sha256', 'features', 'securityCheck', 'contentTypeSource', 'httpHeadersInFile', 'epilogueBytes',
-  'lenientParses', 'lenientValues', 'partsNaive', 'reason', 'xmlError',
+  'verdict',
+  'category',
+  'size',
+  'sha256',
+  'features',
+  'securityCheck',
+  'contentTypeSource',
+  'httpHeadersInFile',
+  'epilogueBytes',
+  'lenientParses',
+  'lenientValues',
+  'partsNaive',
+  'reason',
+  'xmlError',
 ];
 
 function readable(expected: Record<string, unknown>): Record<string, unknown> {
@@ -34,7 +46,9 @@ function readable(expected: Record<string, unknown>): Record<string, unknown> {
 }
 
 function sorted(of: Record<string, unknown>): Record<string, unknown> {
-  return Array.isArray(of['warnings']) ? { ...of, warnings: (of['warnings'] as string[]).toSorted((a, b) => (a < b ? -1 : 1)) } : of;
+  return Array.isArray(of['warnings'])
+    ? { ...of, warnings: (of['warnings'] as string[]).toSorted((a, b) => (a < b ? -1 : 1)) }
+    : of;
 }
 
 /** The file itself says what it is: by HTTP headers in it, or by its first boundary line. */
@@ -43,8 +57,9 @@ function tellsItsType({ contentTypeSource }: Expected): boolean {
 }
 
 const files: [string, Expected][] = present
-  ? Object.entries((JSON.parse(readFileSync(join(corpus, 'expected.json'), 'utf8')) as { files: Record<string, Expected> }).files)
-    .filter(([, expected]) => expected.category === 'as4')
+  ? Object.entries(
+      (JSON.parse(readFileSync(join(corpus, 'expected.json'), 'utf8')) as { files: Record<string, Expected> }).files,
+    ).filter(([, expected]) => expected.category === 'as4')
   : [];
 
 suite.skipIf(!present)('the AS4 corpus of other software reads as expected.json says (needs ../shared/corpus)', () => {
@@ -59,7 +74,11 @@ suite.skipIf(!present)('the AS4 corpus of other software reads as expected.json 
         expect(description.verdict).toBe('parse');
         expect(sorted({ ...description })).toMatchObject(readable(expected));
       } else if (expected.verdict === 'reject') {
-        expect(description).toMatchObject({ verdict: 'reject', reason: expect.stringMatching(/./), code: expect.stringMatching(/^[A-Z_]+$/) });
+        expect(description).toMatchObject({
+          verdict: 'reject',
+          reason: expect.stringMatching(/./),
+          code: expect.stringMatching(/^[A-Z_]+$/),
+        });
       } else if (description.verdict === 'parse') {
         expect(description).toMatchObject(expected.lenientValues!);
       } else {

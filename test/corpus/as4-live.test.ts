@@ -32,7 +32,9 @@ interface Expected {
   };
 }
 
-const expected = present ? (JSON.parse(readFileSync(join(live, 'expected.json'), 'utf8')) as Record<string, Expected>) : {};
+const expected = present
+  ? (JSON.parse(readFileSync(join(live, 'expected.json'), 'utf8')) as Record<string, Expected>)
+  : {};
 
 async function read(name: string): Promise<Message> {
   const reading = as4Protocol.open({ headers: [['Content-Type', expected[name]!.contentType]], target: '/' }, LIMITS);
@@ -45,7 +47,10 @@ async function read(name: string): Promise<Message> {
 suite.skipIf(!present)('recorded exchanges of real access points (needs ../shared/corpus/live)', () => {
   for (const [name, values] of Object.entries(expected)) {
     it(`${name}: the request reads as expected, body alone and with its HTTP head`, () => {
-      for (const [file, contentType] of [['request.mime', values.contentType], ['request.http', undefined]] as const) {
+      for (const [file, contentType] of [
+        ['request.mime', values.contentType],
+        ['request.http', undefined],
+      ] as const) {
         const description = describe(readFileSync(join(live, name, file)), contentType, LIMITS) as Described;
         expect(description.verdict).toBe('parse');
         expect(description.messages).toHaveLength(1);
@@ -56,7 +61,12 @@ suite.skipIf(!present)('recorded exchanges of real access points (needs ../share
         expect(message.to!.ids.map((p) => p.value)).toEqual(values.to);
         const references = description.signatures!.flatMap((s) => s.references);
         expect(references).toHaveLength(values.signedReferences);
-        expect(references.filter((r) => r.uri.startsWith('cid:')).map((r) => r.digestValue).sort()).toEqual([...values.cidDigests].sort());
+        expect(
+          references
+            .filter((r) => r.uri.startsWith('cid:'))
+            .map((r) => r.digestValue)
+            .sort(),
+        ).toEqual([...values.cidDigests].sort());
         expect(description.fingerprint).toMatch(/^signed:[\w-]{43}(\.[\w-]{43})?$/);
       }
     });
@@ -72,11 +82,15 @@ suite.skipIf(!present)('recorded exchanges of real access points (needs ../share
       }
       const [signal] = answer!.signals;
       expect(signal).toMatchObject({
-        messageId: values.response.messageId, refToMessageId: values.response.refToMessageId, kinds: [values.response.signal],
+        messageId: values.response.messageId,
+        refToMessageId: values.response.refToMessageId,
+        kinds: [values.response.signal],
       });
       expect(signal!.errors[0]?.code ?? null).toBe(values.response.errorCode);
       if (values.response.signal === 'Receipt') {
-        expect(fingerprintFromReceipt(signal!.receipt!.nri!)).toBe(values.cidDigests.length === 0 ? undefined : cidPart((await read(name)).fingerprint));
+        expect(fingerprintFromReceipt(signal!.receipt!.nri!)).toBe(
+          values.cidDigests.length === 0 ? undefined : cidPart((await read(name)).fingerprint),
+        );
       }
     });
   }
@@ -84,11 +98,21 @@ suite.skipIf(!present)('recorded exchanges of real access points (needs ../share
   const families: readonly (readonly [why: string, first: string, second: string, same: boolean])[] = [
     ['Holodeck signs its own retry anew', 'holodeck-retry-attempt1', 'holodeck-retry-attempt2', true],
     ['phase4 repeats its bytes', 'phase4-h-http-retry-1st', 'phase4-h-http-retry-2nd', true],
-    ['a phase4 application rebuilds, stamps and encrypts anew', 'phase4-d-duplicate-1st', 'phase4-d-duplicate-2nd', true],
+    [
+      'a phase4 application rebuilds, stamps and encrypts anew',
+      'phase4-d-duplicate-1st',
+      'phase4-d-duplicate-2nd',
+      true,
+    ],
     ['the same bytes', 'holodeck-sign-1payload', 'holodeck-duplicate-replay-1', true],
     ['the same bytes', 'holodeck-duplicate-replay-1', 'holodeck-duplicate-replay-2', true],
     ['the same bytes', 'oxalis-ng-peppol-invoice', 'oxalis-ng-duplicate-replay-1', true],
-    ['a payload altered and validly signed anew', 'holodeck-altered-original', 'holodeck-altered-payload-same-id', false],
+    [
+      'a payload altered and validly signed anew',
+      'holodeck-altered-original',
+      'holodeck-altered-payload-same-id',
+      false,
+    ],
   ];
   for (const [why, first, second, same] of families) {
     it(`${why}: ${first} and ${second} ${same ? 'have one fingerprint' : 'differ'}`, async () => {
@@ -104,13 +128,15 @@ suite.skipIf(!present)('recorded exchanges of real access points (needs ../share
   it('sixty distinct Peppol messages have sixty references and sixty fingerprints', async () => {
     const folder = join(live, 'phase4-many');
     const names = readdirSync(folder).filter((f) => f.endsWith('.mime'));
-    const messages = await Promise.all(names.map(async (name) => {
-      const contentType = readFileSync(join(folder, name.replace('.mime', '.ct')), 'utf8').trim();
-      const reading = as4Protocol.open({ headers: [['Content-Type', contentType]], target: '/' }, LIMITS);
-      await reading.push(readFileSync(join(folder, name)));
-      const result = await reading.end();
-      return result.kind === 'message' ? result.message : undefined;
-    }));
+    const messages = await Promise.all(
+      names.map(async (name) => {
+        const contentType = readFileSync(join(folder, name.replace('.mime', '.ct')), 'utf8').trim();
+        const reading = as4Protocol.open({ headers: [['Content-Type', contentType]], target: '/' }, LIMITS);
+        await reading.push(readFileSync(join(folder, name)));
+        const result = await reading.end();
+        return result.kind === 'message' ? result.message : undefined;
+      }),
+    );
     expect(messages).toHaveLength(60);
     expect(new Set(messages.map((m) => m!.reference)).size).toBe(60);
     expect(new Set(messages.map((m) => m!.fingerprint)).size).toBe(60);

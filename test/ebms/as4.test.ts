@@ -14,7 +14,12 @@ function open(contentType: string | undefined, headers: HeaderList = [], limits:
   return as4Protocol.open({ headers: [...type, ...headers], target: '/' }, { ...LIMITS, ...limits });
 }
 
-async function read(contentType: string | undefined, body: Uint8Array | string, headers: HeaderList = [], limits: Partial<Limits> = {}): Promise<Read> {
+async function read(
+  contentType: string | undefined,
+  body: Uint8Array | string,
+  headers: HeaderList = [],
+  limits: Partial<Limits> = {},
+): Promise<Read> {
   const reading = open(contentType, headers, limits);
   await reading.push(Buffer.from(body));
   return await reading.end();
@@ -30,7 +35,13 @@ async function refusal(...of: Parameters<typeof read>): Promise<string> {
   return 'accepted';
 }
 
-const signedRoot = envelope({ payloads: cid('a'), security: signature([['#msg', 'AAAA'], ['cid:a', 'BBBB']]) });
+const signedRoot = envelope({
+  payloads: cid('a'),
+  security: signature([
+    ['#msg', 'AAAA'],
+    ['cid:a', 'BBBB'],
+  ]),
+});
 
 describe('the message', () => {
   it('is what the walk works on', async () => {
@@ -38,10 +49,21 @@ describe('the message', () => {
       kind: 'message',
       bundled: false,
       message: {
-        protocol: 'as4', reference: 'm1@test', signed: true, fingerprint: expect.stringMatching(/^signed:/),
+        protocol: 'as4',
+        reference: 'm1@test',
+        signed: true,
+        fingerprint: expect.stringMatching(/^signed:/),
         facts: {
-          from: [{ value: 'alice', type: 'urn:t' }], to: [{ value: 'bob' }], c1: 'C1', c4: 'C4', service: 'service', serviceType: 'st', action: 'act',
-          conversationId: 'c1', agreement: 'agreed', timestamp: Date.UTC(2026, 0, 2, 3, 4, 5, 678),
+          from: [{ value: 'alice', type: 'urn:t' }],
+          to: [{ value: 'bob' }],
+          c1: 'C1',
+          c4: 'C4',
+          service: 'service',
+          serviceType: 'st',
+          action: 'act',
+          conversationId: 'c1',
+          agreement: 'agreed',
+          timestamp: Date.UTC(2026, 0, 2, 3, 4, 5, 678),
         },
       },
     });
@@ -52,7 +74,12 @@ describe('the message', () => {
       const result = await read('application/soap+xml', envelope({ security: signature([[uri, 'AAAA']]) }));
       return result.kind === 'message' && result.message.signed;
     };
-    expect([await over('#msg'), await over(''), await over('#body'), await over('#none')]).toEqual([true, true, false, false]);
+    expect([await over('#msg'), await over(''), await over('#body'), await over('#none')]).toEqual([
+      true,
+      true,
+      false,
+      false,
+    ]);
   });
 
   it('facts are cut to a length that a record can bear; the reference never is', async () => {
@@ -61,8 +88,15 @@ describe('the message', () => {
   });
 
   it('bundled with a signal says so; signals alone pass', async () => {
-    expect(await read(RELATED, pack(envelope({ signals: signal('<eb:Receipt/>') })))).toMatchObject({ kind: 'message', bundled: true });
-    for (const content of ['<eb:Receipt/>', '<eb:Error errorCode="EBMS:0004" severity="failure"/>', '<eb:PullRequest mpc="x"/>']) {
+    expect(await read(RELATED, pack(envelope({ signals: signal('<eb:Receipt/>') })))).toMatchObject({
+      kind: 'message',
+      bundled: true,
+    });
+    for (const content of [
+      '<eb:Receipt/>',
+      '<eb:Error errorCode="EBMS:0004" severity="failure"/>',
+      '<eb:PullRequest mpc="x"/>',
+    ]) {
       expect(await read('application/soap+xml', signalEnvelope(content))).toEqual({ kind: 'pass' });
       expect(await read(RELATED, pack(signalEnvelope(content)))).toEqual({ kind: 'pass' });
     }
@@ -77,7 +111,11 @@ describe('early', () => {
     void reading.push(body.subarray(0, rootEnd));
     expect(reading.early).toBeUndefined();
     void reading.push(body.subarray(rootEnd, rootEnd + 10));
-    expect(reading.early).toMatchObject({ kind: 'message', bundled: false, message: { reference: 'm1@test', fingerprint: expect.stringMatching(/^signed:/) } });
+    expect(reading.early).toMatchObject({
+      kind: 'message',
+      bundled: false,
+      message: { reference: 'm1@test', fingerprint: expect.stringMatching(/^signed:/) },
+    });
   });
 
   it('a plain message has its fingerprint at the end only', async () => {
@@ -109,7 +147,15 @@ describe('early', () => {
 
 describe('media types', () => {
   it('bare SOAP under its types, and under an unknown or no type if that is what it is', async () => {
-    for (const type of ['application/soap+xml; charset=UTF-8', 'text/xml', 'TEXT/XML;charset="utf-8"', 'application/xml', 'application/octet-stream', 'nonsense', undefined]) {
+    for (const type of [
+      'application/soap+xml; charset=UTF-8',
+      'text/xml',
+      'TEXT/XML;charset="utf-8"',
+      'application/xml',
+      'application/octet-stream',
+      'nonsense',
+      undefined,
+    ]) {
       expect(await refusal(type, envelope())).toBe('accepted');
       expect(await refusal(type, `\ufeff \r\n${envelope({ soap: S11 })}`)).toBe('accepted');
     }
@@ -117,7 +163,8 @@ describe('media types', () => {
 
   it('neither MIME nor SOAP is refused as such, before it was all read where it can be seen', async () => {
     for (const type of ['application/json', 'text/html', undefined]) {
-      for (const body of ['{}', '<html><p></html>', '<html/>', '', '<']) expect(await refusal(type, body)).toBe('MEDIA_TYPE');
+      for (const body of ['{}', '<html><p></html>', '<html/>', '', '<'])
+        expect(await refusal(type, body)).toBe('MEDIA_TYPE');
       expect(() => open(type).push(Buffer.from('{'))).toThrow('MEDIA_TYPE');
     }
     expect(await refusal('text/xml', '<order/>')).toBe('MEDIA_TYPE');
@@ -143,7 +190,10 @@ describe('media types', () => {
 describe('bounds', () => {
   it('the root part, bare and in a package, is refused as soon as it is too long', async () => {
     const long = envelope({ body: `<a>${'x'.repeat(3_000)}</a>` });
-    for (const [type, body] of [['application/soap+xml', Buffer.from(long)], [RELATED, pack(long)]] as const) {
+    for (const [type, body] of [
+      ['application/soap+xml', Buffer.from(long)],
+      [RELATED, pack(long)],
+    ] as const) {
       expect(await refusal(type, body, [], { rootPart: 2_000 })).toBe('ROOT_TOO_LARGE');
       expect(await refusal(type, body, [], { rootPart: 10_000 })).toBe('accepted');
       expect(() => open(type, [], { rootPart: 2_000 }).push(body.subarray(0, 2_500))).toThrow('ROOT_TOO_LARGE');
@@ -153,7 +203,8 @@ describe('bounds', () => {
   it('a cut package is never keyed: no byte less than its closing boundary will do', async () => {
     const body = pack(signedRoot, ['a', 'content']);
     const whole = body.length - 2; // without the last CRLF it is whole
-    for (let length = 0; length < whole; length++) expect(await refusal(RELATED, body.subarray(0, length))).toBe('MIME_BROKEN');
+    for (let length = 0; length < whole; length++)
+      expect(await refusal(RELATED, body.subarray(0, length))).toBe('MIME_BROKEN');
     expect(await refusal(RELATED, body.subarray(0, whole))).toBe('accepted');
   });
 });
@@ -177,7 +228,9 @@ describe('Content-Encoding', () => {
     expect(bomb.length).toBeLessThan(40_000);
     expect(await refusal(RELATED, bomb, gzip, { maxBody: 1_000_000 })).toBe('BODY_TOO_LARGE');
     expect(await refusal(RELATED, bomb, gzip)).toBe('accepted');
-    expect(await refusal('application/soap+xml', gzipSync(envelope({ body: `<a>${' '.repeat(30_000_000)}</a>` })), gzip)).toBe('ROOT_TOO_LARGE');
+    expect(
+      await refusal('application/soap+xml', gzipSync(envelope({ body: `<a>${' '.repeat(30_000_000)}</a>` })), gzip),
+    ).toBe('ROOT_TOO_LARGE');
   });
 
   it('cut or foreign bytes are refused', async () => {
@@ -198,7 +251,8 @@ describe('Content-Encoding', () => {
 
   it('identity is none, others are refused', async () => {
     expect(await refusal(RELATED, body, [['content-encoding', 'identity']])).toBe('accepted');
-    for (const coding of ['deflate', 'br', 'gzip, gzip']) expect(await refusal(RELATED, body, [['content-encoding', coding]])).toBe('CONTENT_CODING');
+    for (const coding of ['deflate', 'br', 'gzip, gzip'])
+      expect(await refusal(RELATED, body, [['content-encoding', coding]])).toBe('CONTENT_CODING');
   });
 });
 
@@ -215,21 +269,33 @@ it('every split of a package gives the same message', async () => {
 
 it('a mutation is refused, or read as a message whose id stands in the bytes; never anything else', async () => {
   const body = pack(signedRoot, ['a', 'content']);
-  await fc.assert(fc.asyncProperty(fc.array(fc.tuple(fc.nat(body.length - 1), fc.integer({ min: 0, max: 255 })), { minLength: 1, maxLength: 3 }), async (changes) => {
-    const bytes = Buffer.from(body);
-    for (const [at, byte] of changes) bytes[at] = byte;
-    try {
-      const result = await read(RELATED, bytes);
-      if (result.kind === 'message') expect(bytes.toString()).toContain(result.message.reference.replaceAll('&', '&amp;'));
-    } catch (error) {
-      expect(error).toBeInstanceOf(As4OnceError);
-    }
-  }), { numRuns: 1_500 });
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(fc.tuple(fc.nat(body.length - 1), fc.integer({ min: 0, max: 255 })), { minLength: 1, maxLength: 3 }),
+      async (changes) => {
+        const bytes = Buffer.from(body);
+        for (const [at, byte] of changes) bytes[at] = byte;
+        try {
+          const result = await read(RELATED, bytes);
+          if (result.kind === 'message')
+            expect(bytes.toString()).toContain(result.message.reference.replaceAll('&', '&amp;'));
+        } catch (error) {
+          expect(error).toBeInstanceOf(As4OnceError);
+        }
+      },
+    ),
+    { numRuns: 1_500 },
+  );
 });
 
 it('a second UserMessage hidden behind a comment, CDATA or another header is not read', async () => {
   const hidden = userMessage({ id: 'evil@test' });
-  for (const messaging of [`<!--${hidden.replaceAll('--', '')}--><eb:Messaging>${userMessage()}</eb:Messaging>`, `<x><![CDATA[${hidden}]]></x><eb:Messaging>${userMessage()}</eb:Messaging>`]) {
-    expect(await read('application/soap+xml', envelope({ messaging }))).toMatchObject({ message: { reference: 'm1@test' } });
+  for (const messaging of [
+    `<!--${hidden.replaceAll('--', '')}--><eb:Messaging>${userMessage()}</eb:Messaging>`,
+    `<x><![CDATA[${hidden}]]></x><eb:Messaging>${userMessage()}</eb:Messaging>`,
+  ]) {
+    expect(await read('application/soap+xml', envelope({ messaging }))).toMatchObject({
+      message: { reference: 'm1@test' },
+    });
   }
 });

@@ -7,7 +7,8 @@ import { LIMITS } from '../../src/limits.js';
 import { EB, S11, S12, cid, envelope, receipt, signal, signalEnvelope, signature, userMessage } from './sample.js';
 import type { Sample } from './sample.js';
 
-const read = (of: Sample | string): Envelope => readEnvelope(Buffer.from(typeof of === 'string' ? of : envelope(of)), LIMITS);
+const read = (of: Sample | string): Envelope =>
+  readEnvelope(Buffer.from(typeof of === 'string' ? of : envelope(of)), LIMITS);
 
 function refusal(of: Sample | string): string {
   try {
@@ -21,14 +22,28 @@ function refusal(of: Sample | string): string {
 
 describe('a UserMessage', () => {
   it('is read whole', () => {
-    const { userMessage: user, soap, signals } = read({ payloads: `${cid('a')}<eb:PartInfo><eb:PartProperties><eb:Property name="n" type="t"> v </eb:Property></eb:PartProperties></eb:PartInfo>` });
+    const {
+      userMessage: user,
+      soap,
+      signals,
+    } = read({
+      payloads: `${cid('a')}<eb:PartInfo><eb:PartProperties><eb:Property name="n" type="t"> v </eb:Property></eb:PartProperties></eb:PartInfo>`,
+    });
     expect(soap).toBe('1.2');
     expect(signals).toEqual([]);
     expect(user).toMatchObject({
-      messageId: 'm1@test', timestamp: '2026-01-02T03:04:05.678Z', from: { ids: [{ value: 'alice', type: 'urn:t' }], role: 'r1' },
-      to: { ids: [{ value: 'bob' }], role: 'r2' }, agreement: { value: 'agreed', pmode: 'p' }, service: { value: 'service', type: 'st' },
-      action: 'act', conversationId: 'c1',
-      messageProperties: [{ name: 'originalSender', value: 'C1' }, { name: 'finalRecipient', value: 'C4' }],
+      messageId: 'm1@test',
+      timestamp: '2026-01-02T03:04:05.678Z',
+      from: { ids: [{ value: 'alice', type: 'urn:t' }], role: 'r1' },
+      to: { ids: [{ value: 'bob' }], role: 'r2' },
+      agreement: { value: 'agreed', pmode: 'p' },
+      service: { value: 'service', type: 'st' },
+      action: 'act',
+      conversationId: 'c1',
+      messageProperties: [
+        { name: 'originalSender', value: 'C1' },
+        { name: 'finalRecipient', value: 'C4' },
+      ],
       payloads: [{ href: 'cid:a', properties: [] }, { properties: [{ name: 'n', type: 't', value: 'v' }] }],
     });
     expect(user).not.toHaveProperty('mpc');
@@ -37,15 +52,30 @@ describe('a UserMessage', () => {
 
   it('reads the same in SOAP 1.1 and under any prefixes', () => {
     expect(read({ soap: S11 })).toMatchObject({ soap: '1.1', userMessage: { messageId: 'm1@test' } });
-    const renamed = envelope().replaceAll('<eb:', '<ns2:').replaceAll('</eb:', '</ns2:').replace('xmlns:eb', 'xmlns:ns2')
-      .replaceAll('<s:', '<').replaceAll('</s:', '</').replace('xmlns:s=', 'xmlns=');
+    const renamed = envelope()
+      .replaceAll('<eb:', '<ns2:')
+      .replaceAll('</eb:', '</ns2:')
+      .replace('xmlns:eb', 'xmlns:ns2')
+      .replaceAll('<s:', '<')
+      .replaceAll('</s:', '</')
+      .replace('xmlns:s=', 'xmlns=');
     expect(read(renamed)).toMatchObject({ soap: '1.2', userMessage: { messageId: 'm1@test', action: 'act' } });
   });
 
   it('needs nothing but its MessageId: what else the schema wants is for the access point to miss', () => {
     // Recorded messages of Domibus, phase4 and others lack To, Service, Action or ConversationId, and are read all the same.
-    const bare = envelope({ messaging: '<eb:Messaging><eb:UserMessage><eb:MessageInfo><eb:MessageId>x</eb:MessageId></eb:MessageInfo></eb:UserMessage></eb:Messaging>' });
-    expect(read(bare).userMessage).toMatchObject({ messageId: 'x', timestamp: '', from: { ids: [] }, to: { ids: [] }, action: '', payloads: [] });
+    const bare = envelope({
+      messaging:
+        '<eb:Messaging><eb:UserMessage><eb:MessageInfo><eb:MessageId>x</eb:MessageId></eb:MessageInfo></eb:UserMessage></eb:Messaging>',
+    });
+    expect(read(bare).userMessage).toMatchObject({
+      messageId: 'x',
+      timestamp: '',
+      from: { ids: [] },
+      to: { ids: [] },
+      action: '',
+      payloads: [],
+    });
   });
 });
 
@@ -79,11 +109,18 @@ describe('the MessageId', () => {
 
 describe('PartyIds', () => {
   it('all of them are read, without the blanks of pretty printing', () => {
-    expect(read({ from: '<eb:PartyId type="a">\n x\n</eb:PartyId><eb:PartyId>y</eb:PartyId>' }).userMessage!.from.ids).toEqual([{ value: 'x', type: 'a' }, { value: 'y' }]);
+    expect(
+      read({ from: '<eb:PartyId type="a">\n x\n</eb:PartyId><eb:PartyId>y</eb:PartyId>' }).userMessage!.from.ids,
+    ).toEqual([{ value: 'x', type: 'a' }, { value: 'y' }]);
   });
   it('empty, over the bound or too many: refused', () => {
-    for (const from of ['<eb:PartyId/>', '<eb:PartyId><b/></eb:PartyId>', `<eb:PartyId>${'x'.repeat(256)}</eb:PartyId>`,
-      `<eb:PartyId type="${'x'.repeat(256)}">x</eb:PartyId>`, '<eb:PartyId>x</eb:PartyId>'.repeat(33)]) {
+    for (const from of [
+      '<eb:PartyId/>',
+      '<eb:PartyId><b/></eb:PartyId>',
+      `<eb:PartyId>${'x'.repeat(256)}</eb:PartyId>`,
+      `<eb:PartyId type="${'x'.repeat(256)}">x</eb:PartyId>`,
+      '<eb:PartyId>x</eb:PartyId>'.repeat(33),
+    ]) {
       expect(refusal({ from })).toBe('PARTY_ID_INVALID');
     }
     expect(refusal({ from: '<eb:PartyId>x</eb:PartyId>'.repeat(32) })).toBe('accepted');
@@ -99,7 +136,10 @@ describe('structure', () => {
     'no MessageInfo': { messaging: '<eb:Messaging><eb:UserMessage/></eb:Messaging>' },
     'no MessageId': { messaging: '<eb:Messaging><eb:UserMessage><eb:MessageInfo/></eb:UserMessage></eb:Messaging>' },
     'two MessageIds': envelope().replace('<eb:MessageId>', '<eb:MessageId>x</eb:MessageId><eb:MessageId>'),
-    'two MessageInfos': envelope().replace('<eb:MessageInfo>', '<eb:MessageInfo><eb:MessageId>x</eb:MessageId></eb:MessageInfo><eb:MessageInfo>'),
+    'two MessageInfos': envelope().replace(
+      '<eb:MessageInfo>',
+      '<eb:MessageInfo><eb:MessageId>x</eb:MessageId></eb:MessageInfo><eb:MessageInfo>',
+    ),
     'two PartyInfos': envelope().replace('<eb:PartyInfo>', '<eb:PartyInfo/><eb:PartyInfo>'),
     'two Froms': envelope().replace('<eb:From>', '<eb:From/><eb:From>'),
     'two Headers': envelope().replace('<s:Body', '<s:Header/><s:Body'),
@@ -108,10 +148,13 @@ describe('structure', () => {
     'a namespace that is no SOAP': envelope({ soap: 'urn:soap' }),
     'two SignedInfos': { security: signature([]).replace('<d:SignedInfo>', '<d:SignedInfo/><d:SignedInfo>') },
   };
-  for (const [why, of] of Object.entries(refused)) it(`${why}: refused`, () => expect(refusal(of)).toBe('HEADER_INVALID'));
+  for (const [why, of] of Object.entries(refused))
+    it(`${why}: refused`, () => expect(refusal(of)).toBe('HEADER_INVALID'));
 
-  it('eb:Messaging counts only as a child of the SOAP Header: a wrapped one is somebody\'s content', () => {
-    const wrapped = envelope({ messaging: `<w xmlns="urn:w">${messaging}</w>${messaging.replace('m1@test', 'm2@test')}` });
+  it("eb:Messaging counts only as a child of the SOAP Header: a wrapped one is somebody's content", () => {
+    const wrapped = envelope({
+      messaging: `<w xmlns="urn:w">${messaging}</w>${messaging.replace('m1@test', 'm2@test')}`,
+    });
     expect(read(wrapped).userMessage!.messageId).toBe('m2@test');
     expect(read({ messaging: '', body: messaging })).not.toHaveProperty('userMessage');
   });
@@ -119,7 +162,9 @@ describe('structure', () => {
   it('an envelope without eb:Messaging has no units; a Fault is told', () => {
     const fault = envelope({ messaging: '', body: '<s:Fault><s:Reason><s:Text>no</s:Text></s:Reason></s:Fault>' });
     expect(read(fault)).toMatchObject({ signals: [], fault: 'no' });
-    expect(read({ soap: S11, messaging: '', body: '<s:Fault><faultstring>no</faultstring></s:Fault>' }).fault).toBe('no');
+    expect(read({ soap: S11, messaging: '', body: '<s:Fault><faultstring>no</faultstring></s:Fault>' }).fault).toBe(
+      'no',
+    );
     expect(read(fault)).not.toHaveProperty('messaging');
   });
 
@@ -132,20 +177,41 @@ describe('structure', () => {
 describe('signals', () => {
   it('Receipt with NonRepudiationInformation', () => {
     const [found] = read(signalEnvelope(receipt([['cid:a', 'A A\n==']]))).signals;
-    expect(found).toMatchObject({ messageId: 's1@test', refToMessageId: 'm0@test', kinds: ['Receipt'], receipt: { nri: [{ uri: 'cid:a', digestValue: 'AA==' }] } });
+    expect(found).toMatchObject({
+      messageId: 's1@test',
+      refToMessageId: 'm0@test',
+      kinds: ['Receipt'],
+      receipt: { nri: [{ uri: 'cid:a', digestValue: 'AA==' }] },
+    });
   });
 
   it('Receipt without it, Errors, PullRequest', () => {
     expect(read(signalEnvelope('<eb:Receipt><x xmlns="urn:x"/></eb:Receipt>')).signals[0]!.receipt).toEqual({});
-    const [errors] = read(signalEnvelope('<eb:Error errorCode="EBMS:0004" severity="failure" category="Content" shortDescription="Other" refToMessageInError="m0"><eb:Description xml:lang="en">d</eb:Description><eb:ErrorDetail>e</eb:ErrorDetail></eb:Error><eb:Error errorCode="EBMS:0006" severity="warning"/>')).signals;
+    const [errors] = read(
+      signalEnvelope(
+        '<eb:Error errorCode="EBMS:0004" severity="failure" category="Content" shortDescription="Other" refToMessageInError="m0"><eb:Description xml:lang="en">d</eb:Description><eb:ErrorDetail>e</eb:ErrorDetail></eb:Error><eb:Error errorCode="EBMS:0006" severity="warning"/>',
+      ),
+    ).signals;
     expect(errors).toMatchObject({
       kinds: ['Error'],
       errors: [
-        { code: 'EBMS:0004', severity: 'failure', category: 'Content', shortDescription: 'Other', refToMessageInError: 'm0', description: 'd', detail: 'e' },
+        {
+          code: 'EBMS:0004',
+          severity: 'failure',
+          category: 'Content',
+          shortDescription: 'Other',
+          refToMessageInError: 'm0',
+          description: 'd',
+          detail: 'e',
+        },
         { code: 'EBMS:0006', severity: 'warning' },
       ],
     });
-    expect(read(signalEnvelope('<eb:PullRequest mpc="urn:mpc"/>')).signals[0]).toMatchObject({ kinds: ['PullRequest'], pullMpc: 'urn:mpc', errors: [] });
+    expect(read(signalEnvelope('<eb:PullRequest mpc="urn:mpc"/>')).signals[0]).toMatchObject({
+      kinds: ['PullRequest'],
+      pullMpc: 'urn:mpc',
+      errors: [],
+    });
   });
 
   it('bundled with a UserMessage', () => {
@@ -157,18 +223,50 @@ describe('signals', () => {
 describe('security, as claims', () => {
   it('signatures of the Security header only, with references and embedded certificate', () => {
     const token = '<w:BinarySecurityToken u:Id="t" ValueType="x#X509v3">AQID\nBA==</w:BinarySecurityToken>';
-    const keyInfo = '<d:KeyInfo><w:SecurityTokenReference><w:Reference URI="#t"/></w:SecurityTokenReference></d:KeyInfo>';
-    const { signatures } = read({ security: token + signature([['#msg', 'AA=='], ['cid:a', ' BB\n== ']], keyInfo), body: signature([['#x', 'CC==']]) });
+    const keyInfo =
+      '<d:KeyInfo><w:SecurityTokenReference><w:Reference URI="#t"/></w:SecurityTokenReference></d:KeyInfo>';
+    const { signatures } = read({
+      security:
+        token +
+        signature(
+          [
+            ['#msg', 'AA=='],
+            ['cid:a', ' BB\n== '],
+          ],
+          keyInfo,
+        ),
+      body: signature([['#x', 'CC==']]),
+    });
     expect(signatures).toHaveLength(1);
-    expect(signatures[0]).toMatchObject({ signatureMethod: 'rsa', c14n: 'c14n', signatureValue: 'AA==', references: [{ uri: '#msg' }, { uri: 'cid:a', digestValue: 'BB==' }] });
+    expect(signatures[0]).toMatchObject({
+      signatureMethod: 'rsa',
+      c14n: 'c14n',
+      signatureValue: 'AA==',
+      references: [{ uri: '#msg' }, { uri: 'cid:a', digestValue: 'BB==' }],
+    });
     expect(Buffer.from(signatures[0]!.certificate!)).toEqual(Buffer.of(1, 2, 3, 4));
   });
 
   it('a PKIPath token gives its last certificate, one cut short none', () => {
-    const path = (der: readonly number[]): string => `<w:BinarySecurityToken u:Id="t" ValueType="x#X509PKIPathv1">${Buffer.from(der).toString('base64')}</w:BinarySecurityToken>${
-      signature([], '<d:KeyInfo><w:SecurityTokenReference><w:Reference URI="#t"/></w:SecurityTokenReference></d:KeyInfo>')}`;
-    expect(Buffer.from(read({ security: path([0x30, 0x07, 0x30, 0x01, 0x0a, 0x30, 0x02, 0x0b, 0x0c]) }).signatures[0]!.certificate!)).toEqual(Buffer.of(0x30, 0x02, 0x0b, 0x0c));
-    for (const der of [[], [0x30], [0x30, 0x84], [0x30, 0x80, 0], [0x30, 0x09, 0x30, 0x01], [0x02, 0x01, 0x01], [0x30, 0x03, 0x30, 0x05, 0x01]]) {
+    const path = (der: readonly number[]): string =>
+      `<w:BinarySecurityToken u:Id="t" ValueType="x#X509PKIPathv1">${Buffer.from(der).toString('base64')}</w:BinarySecurityToken>${signature(
+        [],
+        '<d:KeyInfo><w:SecurityTokenReference><w:Reference URI="#t"/></w:SecurityTokenReference></d:KeyInfo>',
+      )}`;
+    expect(
+      Buffer.from(
+        read({ security: path([0x30, 0x07, 0x30, 0x01, 0x0a, 0x30, 0x02, 0x0b, 0x0c]) }).signatures[0]!.certificate!,
+      ),
+    ).toEqual(Buffer.of(0x30, 0x02, 0x0b, 0x0c));
+    for (const der of [
+      [],
+      [0x30],
+      [0x30, 0x84],
+      [0x30, 0x80, 0],
+      [0x30, 0x09, 0x30, 0x01],
+      [0x02, 0x01, 0x01],
+      [0x30, 0x03, 0x30, 0x05, 0x01],
+    ]) {
       expect(read({ security: path(der) }).signatures[0]).not.toHaveProperty('certificate');
     }
   });
@@ -176,7 +274,11 @@ describe('security, as claims', () => {
   it('encryption', () => {
     const data = `<x:EncryptedKey xmlns:x="http://www.w3.org/2001/04/xmlenc#"><x:EncryptionMethod Algorithm="oaep"/></x:EncryptedKey><x:EncryptedData xmlns:x="http://www.w3.org/2001/04/xmlenc#" Id="e1" MimeType="a/b"><x:EncryptionMethod Algorithm="gcm"/><x:CipherData><x:CipherReference URI="cid:a"/></x:CipherData></x:EncryptedData>`;
     const found = read({ security: data });
-    expect(readEncryption(found)).toEqual({ keys: 1, keyTransport: ['oaep'], data: [{ id: 'e1', algorithm: 'gcm', cid: 'cid:a', mimeType: 'a/b' }] });
+    expect(readEncryption(found)).toEqual({
+      keys: 1,
+      keyTransport: ['oaep'],
+      data: [{ id: 'e1', algorithm: 'gcm', cid: 'cid:a', mimeType: 'a/b' }],
+    });
     expect(found.bodyEncrypted).toBe(false);
     expect(read({ body: '<x:EncryptedData xmlns:x="http://www.w3.org/2001/04/xmlenc#"/>' }).bodyEncrypted).toBe(true);
     const clear = read({});

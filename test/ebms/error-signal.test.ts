@@ -9,7 +9,12 @@ import { LIMITS } from '../../src/limits.js';
 import { hasSchemas, invalidity } from '../security/oracle.js';
 
 const signal: ErrorSignal = {
-  soap: '1.2', entry: ERRORS.HEADER_INVALID, refToMessageId: 'm1@test', detail: 'eb:MessageId missing', messageId: 'e1@test', timestamp: '2026-01-02T03:04:05.678Z',
+  soap: '1.2',
+  entry: ERRORS.HEADER_INVALID,
+  refToMessageId: 'm1@test',
+  detail: 'eb:MessageId missing',
+  messageId: 'e1@test',
+  timestamp: '2026-01-02T03:04:05.678Z',
 };
 const withCode: [string, ErrorEntry][] = Object.entries(ERRORS).filter(([, entry]) => 'ebms' in entry);
 
@@ -22,10 +27,20 @@ describe('an ebMS Error', () => {
       expect(read.soap).toBe(soap);
       expect(read.signals).toHaveLength(1);
       expect(read.signals[0]).toMatchObject({
-        messageId: 'e1@test', timestamp: '2026-01-02T03:04:05.678Z', refToMessageId: 'm1@test', kinds: ['Error'],
-        errors: [{
-          code: 'EBMS:0009', severity: 'failure', category: 'Unpackaging', shortDescription: 'InvalidHeader', refToMessageInError: 'm1@test', detail: 'eb:MessageId missing',
-        }],
+        messageId: 'e1@test',
+        timestamp: '2026-01-02T03:04:05.678Z',
+        refToMessageId: 'm1@test',
+        kinds: ['Error'],
+        errors: [
+          {
+            code: 'EBMS:0009',
+            severity: 'failure',
+            category: 'Unpackaging',
+            shortDescription: 'InvalidHeader',
+            refToMessageInError: 'm1@test',
+            detail: 'eb:MessageId missing',
+          },
+        ],
       });
     }
   });
@@ -41,7 +56,9 @@ describe('an ebMS Error', () => {
   it('never tells a sender that its message came before', () => {
     for (const [, entry] of withCode) {
       for (const detail of ['this is a duplicate', 'DUPLICATED', undefined]) {
-        expect(buildErrorSignal({ ...signal, entry, ...(detail === undefined ? {} : { detail }) }).body.toString()).not.toMatch(/duplicat/i);
+        expect(
+          buildErrorSignal({ ...signal, entry, ...(detail === undefined ? {} : { detail }) }).body.toString(),
+        ).not.toMatch(/duplicat/i);
       }
     }
   });
@@ -51,12 +68,27 @@ describe('an ebMS Error', () => {
   });
 
   it('carries whatever the sender called its message, and XML cannot be smuggled in by it', () => {
-    fc.assert(fc.property(fc.string({ unit: fc.oneof(fc.constantFrom('<', '>', '&', '"', '\'', '\0', '\ud800', '\n', '\t', '\r', ']]>', '<!--', '\uffff'), fc.string({ minLength: 1, maxLength: 2 })), minLength: 1, maxLength: 12 }), (id) => {
-      const read = readEnvelope(buildErrorSignal({ ...signal, refToMessageId: id, detail: `about ${id}` }).body, LIMITS);
-      const expected = id.replace(/[^\t\n\r\u{20}-\u{d7ff}\u{e000}-\u{fffd}\u{10000}-\u{10ffff}]/gu, '\ufffd');
-      expect(read.signals[0]!.refToMessageId).toBe(expected);
-      expect(read.signals[0]!.errors[0]!.refToMessageInError).toBe(expected);
-    }));
+    fc.assert(
+      fc.property(
+        fc.string({
+          unit: fc.oneof(
+            fc.constantFrom('<', '>', '&', '"', "'", '\0', '\ud800', '\n', '\t', '\r', ']]>', '<!--', '\uffff'),
+            fc.string({ minLength: 1, maxLength: 2 }),
+          ),
+          minLength: 1,
+          maxLength: 12,
+        }),
+        (id) => {
+          const read = readEnvelope(
+            buildErrorSignal({ ...signal, refToMessageId: id, detail: `about ${id}` }).body,
+            LIMITS,
+          );
+          const expected = id.replace(/[^\t\n\r\u{20}-\u{d7ff}\u{e000}-\u{fffd}\u{10000}-\u{10ffff}]/gu, '\ufffd');
+          expect(read.signals[0]!.refToMessageId).toBe(expected);
+          expect(read.signals[0]!.errors[0]!.refToMessageInError).toBe(expected);
+        },
+      ),
+    );
   });
 });
 
@@ -65,13 +97,25 @@ describe.skipIf(!hasSchemas)('the schemas of the standards (needs ../shared/xsd)
     for (const [, entry] of withCode) {
       for (const soap of ['1.1', '1.2'] as const) {
         for (const more of [{}, { refToMessageId: 'm<1>@test' }, { detail: 'a & b' }]) {
-          expect(invalidity(buildErrorSignal({ soap, entry, messageId: 'e1@test', timestamp: signal.timestamp, ...more }).body)).toBeUndefined();
+          expect(
+            invalidity(
+              buildErrorSignal({ soap, entry, messageId: 'e1@test', timestamp: signal.timestamp, ...more }).body,
+            ),
+          ).toBeUndefined();
         }
       }
     }
   });
 
   it('would refuse one that lacks what they demand', () => {
-    expect(invalidity(Buffer.from(buildErrorSignal(signal).body.toString().replace(/<eb:MessageId>.*<\/eb:MessageId>/, '')))).toBeDefined();
+    expect(
+      invalidity(
+        Buffer.from(
+          buildErrorSignal(signal)
+            .body.toString()
+            .replace(/<eb:MessageId>.*<\/eb:MessageId>/, ''),
+        ),
+      ),
+    ).toBeDefined();
   });
 });

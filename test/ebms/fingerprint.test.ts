@@ -13,12 +13,21 @@ const base64 = (content: string): string => digestOf(content).toString('base64')
 function of(sample: Sample, ...parts: readonly string[]): string {
   return fingerprint(readEnvelope(Buffer.from(envelope(sample)), LIMITS), parts.map(digestOf));
 }
-const early = (sample: Sample): string | undefined => earlyFingerprint(readEnvelope(Buffer.from(envelope(sample)), LIMITS));
+const early = (sample: Sample): string | undefined =>
+  earlyFingerprint(readEnvelope(Buffer.from(envelope(sample)), LIMITS));
 const encrypted = (href: string): string =>
   `<x:EncryptedData xmlns:x="http://www.w3.org/2001/04/xmlenc#"><x:CipherData><x:CipherReference URI="${href}"/></x:CipherData></x:EncryptedData>`;
 
 describe('signed', () => {
-  const first: Sample = { payloads: cid('a', 'b'), security: signature([['#msg', base64('m')], ['#body', base64('b')], ['cid:a', base64('1')], ['cid:b', base64('2')]]) };
+  const first: Sample = {
+    payloads: cid('a', 'b'),
+    security: signature([
+      ['#msg', base64('m')],
+      ['#body', base64('b')],
+      ['cid:a', base64('1')],
+      ['cid:b', base64('2')],
+    ]),
+  };
 
   it('is known from the root part, and the parts do not change it', () => {
     expect(of(first, 'x')).toMatch(/^signed:[\w-]{43}$/);
@@ -27,21 +36,53 @@ describe('signed', () => {
 
   it('survives a retry that is stamped, signed, named and ordered anew', () => {
     const retry: Sample = {
-      timestamp: '2027-01-01T00:00:00Z', bodyId: 'other', payloads: cid('d', 'c'),
-      security: signature([['cid:c', base64('2')], ['#msg', base64('m2')], ['cid:d', base64('1')], ['#other', base64('b2')]]),
+      timestamp: '2027-01-01T00:00:00Z',
+      bodyId: 'other',
+      payloads: cid('d', 'c'),
+      security: signature([
+        ['cid:c', base64('2')],
+        ['#msg', base64('m2')],
+        ['cid:d', base64('1')],
+        ['#other', base64('b2')],
+      ]),
     };
     expect(of(retry)).toBe(of(first));
   });
 
   it('changes with any signed digest, with their number, and with what algorithm they are of', () => {
     const altered = (security: string): string => of({ payloads: cid('a', 'b'), security });
-    expect(altered(signature([['cid:a', base64('1')], ['cid:b', base64('3')]]))).not.toBe(of(first));
-    expect(altered(signature([['cid:a', base64('1')], ['cid:b', base64('2')], ['cid:c', base64('2')]]))).not.toBe(of(first));
-    expect(altered(signature([['cid:a', base64('1')], ['cid:b', base64('2')]]).replaceAll(SHA256, 'urn:other'))).not.toBe(of(first));
+    expect(
+      altered(
+        signature([
+          ['cid:a', base64('1')],
+          ['cid:b', base64('3')],
+        ]),
+      ),
+    ).not.toBe(of(first));
+    expect(
+      altered(
+        signature([
+          ['cid:a', base64('1')],
+          ['cid:b', base64('2')],
+          ['cid:c', base64('2')],
+        ]),
+      ),
+    ).not.toBe(of(first));
+    expect(
+      altered(
+        signature([
+          ['cid:a', base64('1')],
+          ['cid:b', base64('2')],
+        ]).replaceAll(SHA256, 'urn:other'),
+      ),
+    ).not.toBe(of(first));
   });
 
   it('two attachments of one content count twice, and one reference in two signatures once', () => {
-    const same = signature([['cid:a', base64('1')], ['cid:b', base64('1')]]);
+    const same = signature([
+      ['cid:a', base64('1')],
+      ['cid:b', base64('1')],
+    ]);
     const single = signature([['cid:a', base64('1')]]);
     expect(of({ payloads: cid('a', 'b'), security: same })).not.toBe(of({ payloads: cid('a'), security: single }));
     expect(of({ payloads: cid('a'), security: single + single })).toBe(of({ payloads: cid('a'), security: single }));
@@ -52,9 +93,17 @@ describe('signed', () => {
     const body = '<p:o xmlns:p="urn:o" b="2" a="1">x</p:o>';
     const one = of({ security, body });
     expect(one).toMatch(/^signed:[\w-]{43}\.[\w-]{43}$/);
-    expect(of({ security: signature([['#new', base64('c')]]), bodyId: 'new', body: `\n${body.replace('b="2" a="1"', 'a="1"  b="2"')}\n` })).toBe(one);
+    expect(
+      of({
+        security: signature([['#new', base64('c')]]),
+        bodyId: 'new',
+        body: `\n${body.replace('b="2" a="1"', 'a="1"  b="2"')}\n`,
+      }),
+    ).toBe(one);
     expect(of({ security, body: body.replace('>x<', '>y<') })).not.toBe(one);
-    expect(of({ payloads: cid('a'), security: signature([['cid:a', base64('1')]]), body })).not.toBe(of({ payloads: cid('a'), security: signature([['cid:a', base64('1')]]) }));
+    expect(of({ payloads: cid('a'), security: signature([['cid:a', base64('1')]]), body })).not.toBe(
+      of({ payloads: cid('a'), security: signature([['cid:a', base64('1')]]) }),
+    );
   });
 
   it('a reference is found by its id, percent-encoded or not', () => {
@@ -91,9 +140,25 @@ describe('header', () => {
     const one = of({});
     expect(one).toMatch(/^header:[\w-]{43}$/);
     expect(of({ timestamp: '2027-01-01T00:00:00Z', from: '<eb:PartyId>other</eb:PartyId>' })).toBe(one);
-    expect(of({ security: signature([['#msg', base64('m')], ['#body', base64('b')]]) })).toBe(one);
-    expect(of({ properties: '<eb:Property name="finalRecipient">C4</eb:Property><eb:Property name="originalSender">C1</eb:Property>' })).toBe(one);
-    for (const other of [{ action: 'other' }, { to: '<eb:PartyId>carol</eb:PartyId>' }, { properties: '<eb:Property name="a">C1</eb:Property>' }]) {
+    expect(
+      of({
+        security: signature([
+          ['#msg', base64('m')],
+          ['#body', base64('b')],
+        ]),
+      }),
+    ).toBe(one);
+    expect(
+      of({
+        properties:
+          '<eb:Property name="finalRecipient">C4</eb:Property><eb:Property name="originalSender">C1</eb:Property>',
+      }),
+    ).toBe(one);
+    for (const other of [
+      { action: 'other' },
+      { to: '<eb:PartyId>carol</eb:PartyId>' },
+      { properties: '<eb:Property name="a">C1</eb:Property>' },
+    ]) {
       expect(of(other)).not.toBe(one);
     }
   });
@@ -106,9 +171,13 @@ describe('header', () => {
 });
 
 describe('opaque', () => {
-  const body = (cipher: string): string => `<x:EncryptedData xmlns:x="http://www.w3.org/2001/04/xmlenc#">${cipher}</x:EncryptedData>`;
-  const token = (der: string): string => `<w:BinarySecurityToken u:Id="t">${der}</w:BinarySecurityToken>${
-    signature([['#body', base64('b')]], '<d:KeyInfo><w:SecurityTokenReference><w:Reference URI="#t"/></w:SecurityTokenReference></d:KeyInfo>')}`;
+  const body = (cipher: string): string =>
+    `<x:EncryptedData xmlns:x="http://www.w3.org/2001/04/xmlenc#">${cipher}</x:EncryptedData>`;
+  const token = (der: string): string =>
+    `<w:BinarySecurityToken u:Id="t">${der}</w:BinarySecurityToken>${signature(
+      [['#body', base64('b')]],
+      '<d:KeyInfo><w:SecurityTokenReference><w:Reference URI="#t"/></w:SecurityTokenReference></d:KeyInfo>',
+    )}`;
 
   it('an encrypted Body: the header and who signed; new ciphertext is what an honest retry brings', () => {
     const one = of({ body: body('1'), security: token('AQID') });
@@ -120,7 +189,11 @@ describe('opaque', () => {
   });
 
   it('a signer that is only named counts by its name', () => {
-    const named = (ski: string): string => signature([], `<d:KeyInfo><w:SecurityTokenReference><w:KeyIdentifier ValueType="ski">${ski}</w:KeyIdentifier></w:SecurityTokenReference></d:KeyInfo>`);
+    const named = (ski: string): string =>
+      signature(
+        [],
+        `<d:KeyInfo><w:SecurityTokenReference><w:KeyIdentifier ValueType="ski">${ski}</w:KeyIdentifier></w:SecurityTokenReference></d:KeyInfo>`,
+      );
     expect(of({ body: body('1'), security: named('AA==') })).toBe(of({ body: body('2'), security: named(' AA==\n') }));
     expect(of({ body: body('1'), security: named('AA==') })).not.toBe(of({ body: body('1'), security: named('BB==') }));
   });
@@ -132,13 +205,19 @@ describe('opaque', () => {
   });
 
   it('an encrypted attachment that is signed is signed', () => {
-    expect(of({ payloads: cid('a'), security: encrypted('cid:a') + signature([['cid:a', base64('1')]]) })).toMatch(/^signed:/);
+    expect(of({ payloads: cid('a'), security: encrypted('cid:a') + signature([['cid:a', base64('1')]]) })).toMatch(
+      /^signed:/,
+    );
   });
 });
 
 describe('the Receipt', () => {
   it('says the same of the content as the message it is for', () => {
-    const references: [string, string][] = [['#msg', base64('m')], ['cid:a', base64('1')], ['cid:b', base64('2')]];
+    const references: [string, string][] = [
+      ['#msg', base64('m')],
+      ['cid:a', base64('1')],
+      ['cid:b', base64('2')],
+    ];
     const message = of({ payloads: cid('a', 'b'), security: signature(references), body: '<o/>' });
     const { signals } = readEnvelope(Buffer.from(signalEnvelope(receipt([...references].reverse()))), LIMITS);
     expect(fingerprintFromReceipt(signals[0]!.receipt!.nri!)).toBe(cidPart(message));
@@ -152,12 +231,22 @@ describe('the Receipt', () => {
   });
 
   it('order never counts, content always does', () => {
-    const entry = fc.record({ uri: fc.constantFrom('cid:a', 'cid:b', '#c'), digestMethod: fc.constantFrom('x', 'y'), digestValue: fc.constantFrom('AAAA', 'BBBB', 'no base64 !') });
-    fc.assert(fc.property(fc.array(entry, { maxLength: 6 }), fc.array(entry, { maxLength: 6 }), (a, b) => {
-      const content = (list: typeof a): string => JSON.stringify([...new Set(list.filter((r) => r.uri !== '#c').map((r) => [r.uri, r.digestMethod, r.digestValue].join()))]
-        .map((r) => r.split(',').slice(1).join()).sort());
-      expect(cidHash([...a].reverse())).toBe(cidHash(a));
-      expect(cidHash(a) === cidHash(b)).toBe(content(a) === content(b));
-    }));
+    const entry = fc.record({
+      uri: fc.constantFrom('cid:a', 'cid:b', '#c'),
+      digestMethod: fc.constantFrom('x', 'y'),
+      digestValue: fc.constantFrom('AAAA', 'BBBB', 'no base64 !'),
+    });
+    fc.assert(
+      fc.property(fc.array(entry, { maxLength: 6 }), fc.array(entry, { maxLength: 6 }), (a, b) => {
+        const content = (list: typeof a): string =>
+          JSON.stringify(
+            [...new Set(list.filter((r) => r.uri !== '#c').map((r) => [r.uri, r.digestMethod, r.digestValue].join()))]
+              .map((r) => r.split(',').slice(1).join())
+              .sort(),
+          );
+        expect(cidHash([...a].reverse())).toBe(cidHash(a));
+        expect(cidHash(a) === cidHash(b)).toBe(content(a) === content(b));
+      }),
+    );
   });
 });

@@ -27,9 +27,13 @@ describe('the tree', () => {
   it('keeps names, namespaces, attributes, declarations, text and comments in document order', () => {
     const { root } = parse('<p:a xmlns:p="urn:p" xmlns="urn:d" x="1" p:y="2"><b>t<!--c-->u</b></p:a>');
     expect(root).toMatchObject({ name: 'p:a', prefix: 'p', local: 'a', uri: 'urn:p', parent: undefined });
-    expect(root.declarations).toEqual([['p', 'urn:p'], ['', 'urn:d']]);
+    expect(root.declarations).toEqual([
+      ['p', 'urn:p'],
+      ['', 'urn:d'],
+    ]);
     expect(root.attributes).toEqual([
-      { name: 'x', prefix: '', local: 'x', uri: '', value: '1' }, { name: 'p:y', prefix: 'p', local: 'y', uri: 'urn:p', value: '2' },
+      { name: 'x', prefix: '', local: 'x', uri: '', value: '1' },
+      { name: 'p:y', prefix: 'p', local: 'y', uri: 'urn:p', value: '2' },
     ]);
     const b = child(root, 'urn:d', 'b')!;
     expect(b.parent).toBe(root);
@@ -48,19 +52,25 @@ describe('the tree', () => {
   });
 
   it('knows elements by wsu:Id, xml:id, Id, ID and id', () => {
-    const { ids } = parse(`<a xmlns:u="${WSU}"><b u:Id="1"/><c xml:id="2"/><d Id="3"/><e ID="4"/><f id="5"/><g u:Id="6" id="6"/></a>`);
+    const { ids } = parse(
+      `<a xmlns:u="${WSU}"><b u:Id="1"/><c xml:id="2"/><d Id="3"/><e ID="4"/><f id="5"/><g u:Id="6" id="6"/></a>`,
+    );
     expect([...ids].map(([id, e]) => `${id}${e.local}`)).toEqual(['1b', '2c', '3d', '4e', '5f', '6g']);
   });
 
   it('is not fooled by names that JavaScript objects have', () => {
     const { root } = parse('<__proto__ constructor="1" __proto__="2"><hasOwnProperty/></__proto__>');
-    expect(root.attributes.map((a) => [a.name, a.value])).toEqual([['constructor', '1'], ['__proto__', '2']]);
+    expect(root.attributes.map((a) => [a.name, a.value])).toEqual([
+      ['constructor', '1'],
+      ['__proto__', '2'],
+    ]);
   });
 });
 
 describe('encodings', () => {
   const xml = '<a>é€😀</a>';
-  const utf16 = (text: string, bom: boolean): Buffer => Buffer.concat([bom ? Buffer.of(0xff, 0xfe) : Buffer.alloc(0), Buffer.from(text, 'utf16le')]);
+  const utf16 = (text: string, bom: boolean): Buffer =>
+    Buffer.concat([bom ? Buffer.of(0xff, 0xfe) : Buffer.alloc(0), Buffer.from(text, 'utf16le')]);
   const bigEndian = (bytes: Buffer): Buffer => Buffer.from(bytes).swap16();
   const accepted: Record<string, Uint8Array> = {
     'UTF-8': Buffer.from(xml),
@@ -71,7 +81,8 @@ describe('encodings', () => {
     'UTF-16LE without one': utf16(xml, false),
     'UTF-16BE without one': bigEndian(utf16(xml, false)),
   };
-  for (const [name, bytes] of Object.entries(accepted)) it(`reads ${name}`, () => expect(text(parse(bytes).root)).toBe('é€😀'));
+  for (const [name, bytes] of Object.entries(accepted))
+    it(`reads ${name}`, () => expect(text(parse(bytes).root)).toBe('é€😀'));
 
   it('takes a Latin declaration only where the bytes are ASCII, so that nobody reads other characters', () => {
     const latin = '<?xml version="1.0" encoding="ISO-8859-1"?>';
@@ -92,13 +103,37 @@ describe('encodings', () => {
     'a NUL': Buffer.from('<a>\0</a>'),
     'nothing at all': Buffer.alloc(0),
   };
-  for (const [name, bytes] of Object.entries(broken)) it(`refuses ${name}`, () => expect(refusal(bytes).code).toBe('XML_BROKEN'));
+  for (const [name, bytes] of Object.entries(broken))
+    it(`refuses ${name}`, () => expect(refusal(bytes).code).toBe('XML_BROKEN'));
 });
 
 describe('what is refused', () => {
   const broken = [
-    '<a>', '<a></b>', '<a/><b/>', 'x<a/>', '<a/>x', '<a b=1/>', '<a b="1" b="2"/>', '<a>&x;</a>', '<a>&</a>', '<a>]]></a>', '<p:a/>', '<a p:b=""/>',
-    '<a xmlns:p="u" xmlns:q="u" p:x="" q:x=""/>', '<?a??><a/>', '<p:-a xmlns:p="u"/>', '<a xmlns:p="u" p:1="x"/>', '<a xmlns:1="u"/>', '<a xmlns:p=" u"/>', '<a>&#0;</a>', '<a>&#xD800;</a>', '<a b="<"/>', '<a><!-- -- --></a>', '<a xmlns:p=""/>', '<a', '<a><![CDATA[',
+    '<a>',
+    '<a></b>',
+    '<a/><b/>',
+    'x<a/>',
+    '<a/>x',
+    '<a b=1/>',
+    '<a b="1" b="2"/>',
+    '<a>&x;</a>',
+    '<a>&</a>',
+    '<a>]]></a>',
+    '<p:a/>',
+    '<a p:b=""/>',
+    '<a xmlns:p="u" xmlns:q="u" p:x="" q:x=""/>',
+    '<?a??><a/>',
+    '<p:-a xmlns:p="u"/>',
+    '<a xmlns:p="u" p:1="x"/>',
+    '<a xmlns:1="u"/>',
+    '<a xmlns:p=" u"/>',
+    '<a>&#0;</a>',
+    '<a>&#xD800;</a>',
+    '<a b="<"/>',
+    '<a><!-- -- --></a>',
+    '<a xmlns:p=""/>',
+    '<a',
+    '<a><![CDATA[',
   ];
   for (const xml of broken) it(`not well-formed: ${xml}`, () => expect(refusal(xml).code).toBe('XML_BROKEN'));
 
@@ -117,7 +152,12 @@ describe('what is refused', () => {
     for (const xml of ['<a><?x y?></a>', '<?xml version="1.0"?><a><?xml-stylesheet x?></a>', '<a><b><?x?></b></a>']) {
       expect(refusal(xml).code).toBe('XML_FORBIDDEN');
     }
-    for (const xml of ['<?x?><a/>', '<a/><?x?>', '<?xml version="1.0"?><?x <b/> ?><a/>', '<?xml-stylesheet href="x"?><a/>']) {
+    for (const xml of [
+      '<?x?><a/>',
+      '<a/><?x?>',
+      '<?xml version="1.0"?><?x <b/> ?><a/>',
+      '<?xml-stylesheet href="x"?><a/>',
+    ]) {
       expect(parse(xml).root).toMatchObject({ local: 'a', children: [] });
     }
   });
@@ -133,7 +173,8 @@ describe('what is refused', () => {
   });
 
   it('more than a thousand attributes or declarations on one element', () => {
-    const many = (n: number, name: string): string => `<a ${Array.from({ length: n }, (_, i) => `${name}${i}="u"`).join(' ')}/>`;
+    const many = (n: number, name: string): string =>
+      `<a ${Array.from({ length: n }, (_, i) => `${name}${i}="u"`).join(' ')}/>`;
     expect(refusal(many(1_000, 'x')).code).toBe('accepted');
     expect(refusal(many(1_001, 'x')).code).toBe('XML_BROKEN');
     expect(refusal(many(60_000, 'xmlns:x')).code).toBe('XML_BROKEN');
@@ -145,7 +186,13 @@ describe('ids', () => {
     `<s:E xmlns:s="urn:s" xmlns:u="${WSU}"><s:Header>${header}</s:Header><s:Body>${body}</s:Body></s:E>`;
 
   it('two elements with one id are refused, whichever of the attributes names it', () => {
-    for (const twice of [['u:Id', 'u:Id'], ['u:Id', 'Id'], ['id', 'u:Id'], ['xml:id', 'ID'], ['Id', 'Id']]) {
+    for (const twice of [
+      ['u:Id', 'u:Id'],
+      ['u:Id', 'Id'],
+      ['id', 'u:Id'],
+      ['xml:id', 'ID'],
+      ['Id', 'Id'],
+    ]) {
       expect(refusal(soap(`<a ${twice[0]}="x"/><b ${twice[1]}="x"/>`, '')).code).toBe('DUPLICATE_ID');
     }
     expect(refusal(soap('<a Id="x"/>', '<b Id="x"/>')).code).toBe('DUPLICATE_ID');
@@ -165,10 +212,18 @@ describe('ids', () => {
 });
 
 it('never throws anything but a refusal, and never hangs, on mutations of a good document', () => {
-  const good = Buffer.from('<?xml version="1.0"?><s:E xmlns:s="urn:s"><s:H a="1" Id="2"><!--c--><![CDATA[d]]>&amp;e</s:H></s:E>');
-  fc.assert(fc.property(fc.array(fc.tuple(fc.nat(good.length - 1), fc.integer({ min: 0, max: 255 })), { minLength: 1, maxLength: 4 }), (changes) => {
-    const bytes = Buffer.from(good);
-    for (const [at, byte] of changes) bytes[at] = byte;
-    expect(['accepted', 'XML_BROKEN', 'XML_FORBIDDEN', 'DUPLICATE_ID']).toContain(refusal(bytes).code);
-  }), { numRuns: 2_000 });
+  const good = Buffer.from(
+    '<?xml version="1.0"?><s:E xmlns:s="urn:s"><s:H a="1" Id="2"><!--c--><![CDATA[d]]>&amp;e</s:H></s:E>',
+  );
+  fc.assert(
+    fc.property(
+      fc.array(fc.tuple(fc.nat(good.length - 1), fc.integer({ min: 0, max: 255 })), { minLength: 1, maxLength: 4 }),
+      (changes) => {
+        const bytes = Buffer.from(good);
+        for (const [at, byte] of changes) bytes[at] = byte;
+        expect(['accepted', 'XML_BROKEN', 'XML_FORBIDDEN', 'DUPLICATE_ID']).toContain(refusal(bytes).code);
+      },
+    ),
+    { numRuns: 2_000 },
+  );
 });
