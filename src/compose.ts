@@ -3,6 +3,7 @@ import type { Registry } from 'prom-client';
 import { LedgerHealth, type Health } from './admin/health.js';
 import { metrics } from './admin/metrics.js';
 import { systemClock, type Clock } from './clock.js';
+import { composeOperate } from './compose-operate.js';
 import { composeRoutes, routeAt, type Generation } from './compose-routes.js';
 import type { Config } from './config/config.js';
 import type { Delivery } from './delivery/port.js';
@@ -80,8 +81,17 @@ export function compose(options: OnceOptions): Once {
     limits: config.limits,
     waiting: new Waiting(ledger, clock, config.limits, config.times.poll),
     underWay: new Set(),
-    mayDecide: () => undefined,
+    mayDecide: () => operate.mayDecide(),
+    bypassed: () => operate.bypassed(),
+    fromGap: (message) => operate.fromGap(message),
   };
+  const load = async (): Promise<Load> => ({
+    underWay: walk.underWay.size,
+    waiting: walk.waiting.count,
+    spool: { memoryBytes: spool.counters.memoryBytes, diskBytes: spool.counters.diskBytes },
+    journal: await journal.count(),
+  });
+  const operate = composeOperate({ config, node: owner.node, ledger, events, clock, load, pingMs: () => health.pingMs });
   const registry = metrics(events, {
     waiting: () => walk.waiting.count,
     underWay: () => walk.underWay.size,
@@ -91,7 +101,7 @@ export function compose(options: OnceOptions): Once {
   const drainJournal = (): Promise<void> =>
     journal.drain(ledger, (entry, answer) => events.emit('journalClosed', { key: entry.key, messageId: entry.claim.reference, answer }));
   // Law 2: the journal is settled at start, before new claims, and again whenever the ledger comes back.
-  const settled = drainJournal().catch(() => undefined);
+  const settled = Promise.all([drainJournal().catch(() => undefined), operate.ready]);
   events.on('ledger', ({ up }) => {
     if (up) void drainJournal().catch(() => undefined);
   });
@@ -117,12 +127,7 @@ export function compose(options: OnceOptions): Once {
     handler, events, ledger,
     metrics: registry,
     ledgerHealth: health,
-    load: async () => ({
-      underWay: walk.underWay.size,
-      waiting: walk.waiting.count,
-      spool: { memoryBytes: spool.counters.memoryBytes, diskBytes: spool.counters.diskBytes },
-      journal: await journal.count(),
-    }),
+    load,
     health: () => health.read(closing),
     ready: () => !closing,
     reload: (next) => {
@@ -131,6 +136,7 @@ export function compose(options: OnceOptions): Once {
       config = next;
       generation = after;
       adopt(after);
+      operate.reload(next);
       if (before.active === 0) void retire(before);
     },
     close: async ({ graceMs = config.times.shutdownGrace } = {}) => {
@@ -141,6 +147,7 @@ export function compose(options: OnceOptions): Once {
       stop.abort();
       await Promise.all([...new Set([generation, ...generations.values()])].map(retire));
       await journal.close();
+      await operate.close();
       await ledger.close();
     },
   };

@@ -4,7 +4,7 @@ import type { Events } from '../events.js';
 import type { Ledger } from '../ledger/port.js';
 
 export interface Health {
-  /** `ok`; `degraded`: works, but something endangers the guarantee; `down`: no decision can be made. */
+  /** `ok`; `degraded`: works, but something endangers the guarantee; `down`: no decision can be made, or the ledger forgot some. */
   readonly status: 'ok' | 'degraded' | 'down';
   readonly ledger: { readonly engine: string; readonly up: boolean; readonly ms?: number; readonly reason?: string };
   readonly warnings: readonly { readonly code: string; readonly text: string }[];
@@ -24,6 +24,8 @@ export class LedgerHealth {
     this.#ledger = ledger;
     this.#events = events;
     events.on('storeWarning', ({ code, text }) => this.#warnings.set(code, text));
+    events.on('behind', ({ behind, reason }) => this.#stand(behind, 'LEDGER_BEHIND', reason));
+    events.on('bypass', ({ on, reason, until }) => this.#stand(on, 'BYPASS', `the ledger is bypassed until ${until}: ${reason}`));
   }
 
   get up(): boolean {
@@ -61,7 +63,7 @@ export class LedgerHealth {
   async read(shuttingDown: boolean): Promise<Health> {
     const ledger = await this.check();
     const warnings = [...this.#warnings].map(([code, text]) => ({ code, text }));
-    const status = !ledger.up ? 'down' : warnings.length > 0 ? 'degraded' : 'ok';
+    const status = !ledger.up || this.#warnings.has('LEDGER_BEHIND') ? 'down' : warnings.length > 0 ? 'degraded' : 'ok';
     return { status, ledger: { engine: this.#ledger.name, ...ledger }, warnings, shuttingDown };
   }
 
@@ -71,6 +73,11 @@ export class LedgerHealth {
       await clock.sleep(everyMs, signal);
       if (!signal.aborted) await this.check();
     }
+  }
+
+  #stand(now: boolean, code: string, text: string): void {
+    if (now) this.#warnings.set(code, text);
+    else this.#warnings.delete(code);
   }
 
   #set(up: boolean, reason: string): void {

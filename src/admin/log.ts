@@ -14,7 +14,7 @@ export function attachLog(events: Events, options: LogOptions): Logger {
   events.on('exchange', (event) => {
     log[levelOf(event)]({ event: 'exchange', ...event, ...isoTimes(event) }, textOf(event));
   });
-  const warn = ['takeOver', 'uncertain', 'held', 'mismatch', 'late', 'resend', 'lateOutcome', 'twoReceipts', 'replyTooLarge', 'storeWarning', 'journaled', 'storm', 'operator', 'denied'] as const;
+  const warn = ['takeOver', 'uncertain', 'held', 'mismatch', 'late', 'resend', 'lateOutcome', 'twoReceipts', 'replyTooLarge', 'storeWarning', 'journaled', 'storm', 'operator', 'denied', 'gap', 'bypass', 'behind'] as const;
   const error = ['twoContents', 'burnt', 'wrongAnswer', 'unreadable', 'fault'] as const;
   const info = ['shadow', 'journalClosed'] as const;
   for (const name of warn) events.on(name, (event) => log.warn({ event: name, ...event }));

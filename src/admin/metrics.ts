@@ -17,7 +17,7 @@ export interface Gauges {
 const COUNTED = [
   'takeOver', 'uncertain', 'held', 'mismatch', 'twoContents', 'twoReceipts', 'burnt', 'wrongAnswer', 'replyTooLarge',
   'unreadable', 'late', 'resend', 'journaled', 'lateOutcome', 'fault', 'storeWarning',
-  'storm', 'operator', 'denied',
+  'storm', 'operator', 'denied', 'gap',
 ] as const satisfies readonly (keyof EventMap)[];
 
 /**

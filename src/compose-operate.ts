@@ -1,0 +1,101 @@
+import { packageVersion } from './admin/package-root.js';
+import { Rates } from './admin/rates.js';
+import type { Clock } from './clock.js';
+import type { Config } from './config/config.js';
+import { configDigest } from './config/redact.js';
+import type { Events } from './events.js';
+import type { Ledger } from './ledger/port.js';
+import { BypassWatch, type Bypass } from './operate/bypass.js';
+import { dropNode, reportNode, type NodeReport } from './operate/nodes.js';
+import { Sentinel, type Behind } from './operate/sentinel.js';
+import { Tallies } from './operate/tally.js';
+import { TallyWriter } from './operate/tally-writer.js';
+import type { Walk } from './walk.js';
+
+export interface OperateParts {
+  readonly config: Config;
+  readonly node: string;
+  readonly ledger: Ledger;
+  readonly events: Events;
+  readonly clock: Clock;
+  /** What the process is busy with. */
+  load(): Promise<{ readonly waiting: number; readonly underWay: number; readonly journal: number }>;
+  /** Round trip to the ledger, ms, as it was seen last. */
+  pingMs(): number | undefined;
+}
+
+/** What operators impose on a server, and what it tells them through the ledger. */
+export interface Operate extends Required<Pick<Walk, 'mayDecide' | 'bypassed' | 'fromGap'>> {
+  /** Resolves after the first look at the ledger: nothing is decided before it. */
+  readonly ready: Promise<void>;
+  readonly behind: Behind | undefined;
+  readonly bypass: Bypass | undefined;
+  reload(config: Config): void;
+  close(): Promise<void>;
+}
+
+/** How often tallies and the node's report are written, ms. */
+const WRITE_EVERY = 10_000;
+
+export function composeOperate(parts: OperateParts): Operate {
+  const { node, ledger, events, clock } = parts;
+  const { state, role, ledger: { strict } } = parts.config;
+  const by = clock.id().replaceAll(/[^\w]/g, '').slice(0, 16);
+  const started = clock.now();
+  const version = packageVersion();
+  let digest = configDigest(parts.config);
+  // a ledger in memory is another one at every start, and nobody is surprised
+  const sentinel = ledger.name === 'memory' ? undefined : new Sentinel({ ledger, folder: state, node, clock, events, strict });
+  const bypass = new BypassWatch(state, clock, events);
+  const rates = new Rates(events, clock);
+  const writer = new TallyWriter(new Tallies(events, by, () => clock.now()), ledger, state, by);
+  const stop = new AbortController();
+  const ready = sentinel?.look() ?? Promise.resolve();
+  void ready.then(() => sentinel?.watch(stop.signal));
+  void bypass.watch(stop.signal);
+  void writeUntil(stop.signal);
+
+  return {
+    ready,
+    mayDecide: () => sentinel?.mayDecide(),
+    bypassed: () => bypass.current !== undefined,
+    fromGap: (message) => sentinel?.fromGap(message) === true,
+    get behind() {
+      return sentinel?.behind;
+    },
+    get bypass() {
+      return bypass.current;
+    },
+    reload: (next) => {
+      digest = configDigest(next);
+    },
+    close: async () => {
+      stop.abort();
+      await writer.close();
+      await dropNode(ledger, by).catch(() => undefined);
+    },
+  };
+
+  async function writeUntil(signal: AbortSignal): Promise<void> {
+    await writer.adopt();
+    while (!signal.aborted) {
+      await report().catch(() => undefined);
+      await clock.sleep(WRITE_EVERY, signal);
+      if (!signal.aborted && await writer.write()) await writer.adopt();
+    }
+  }
+
+  async function report(): Promise<void> {
+    const { waiting, underWay, journal } = await parts.load();
+    const ledgerMs = parts.pingMs();
+    const { current } = bypass;
+    const lastMinute = Object.fromEntries(rates.answers().filter((one) => one.lastMinute > 0).map((one) => [one.answer, one.lastMinute]));
+    const told: NodeReport = {
+      node, pid: process.pid, version, role, config: digest, started, at: clock.now(), lastMinute, waiting, underWay, journal,
+      ...(ledgerMs === undefined ? {} : { ledgerMs }),
+      ...(sentinel?.behind === undefined ? {} : { behind: sentinel.behind.reason }),
+      ...(current === undefined ? {} : { bypass: `until ${new Date(current.until).toISOString()}: ${current.reason}` }),
+    };
+    await reportNode(ledger, by, told);
+  }
+}
