@@ -25,11 +25,13 @@ export async function receive(exchange: Exchange, route: Route, walk: Walk): Pro
   try {
     // identify and policy: the body is read to its end, and nobody's id is touched (law 7)
     const taken = await takeIn(step);
+    step.kept = taken.body;
     reply = taken.kind === 'pass' ? await pass(step, taken) : await decide(step, taken);
   } catch (error) {
     step.notes.answer ??= 'refused';
     reply = refused(step, error);
   }
+  await step.kept?.dispose();
   report(step, reply, began);
   return reply;
 }
@@ -122,7 +124,10 @@ async function pass(step: Step, taken: Extract<TakenIn, { kind: 'pass' }>): Prom
     step.notes.code = taken.unreadable.code;
     step.notes.detail = taken.unreadable.detail;
   }
-  return await step.route.pass(step.exchange, taken.body);
+  const reply = await step.route.pass(step.exchange, taken.body);
+  // an answer that streams may have begun before the request was sent to its end: the body goes when the answer does
+  if (!(reply.body instanceof Uint8Array)) step.kept = undefined;
+  return reply;
 }
 
 /** The ledger's answer; `open` where shadow mode goes on without one. */

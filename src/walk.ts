@@ -105,4 +105,6 @@ export interface Step {
   readonly notes: Notes;
   /** Monotonic ms by which the sender must have an answer; set when the body has ended. */
   answerBy: number;
+  /** The stored body as long as the exchange owns it: whoever hands it on takes it over, otherwise it is freed at the end. */
+  kept?: StoredBody | undefined;
 }

@@ -24,6 +24,7 @@ export async function deliver(step: Step, inbound: Inbound, claim: Claim, grante
     notes.answer = 'busy';
     return later(step, 'IN_PROGRESS');
   }
+  step.kept = undefined;
   notes.answer = granted.mark;
   if (granted.tookOver === true) {
     const owner = granted.previous?.owner?.node;
@@ -38,6 +39,7 @@ export async function forward(step: Step, inbound: Inbound, answer: AnswerName, 
   const { body } = inbound;
   step.notes.answer = answer;
   if (body === undefined) return later(step, 'IN_PROGRESS');
+  step.kept = undefined;
   const run = async (): Promise<Reply> => {
     try {
       const { result } = await attemptOnce(step, { ...inputs(step, inbound), body, mark });

@@ -69,7 +69,8 @@ export interface StoredBody {
 export interface Upstream extends Delivery {
   /**
    * Hands a request through and its reply back, unclaimed and unmarked: other methods than POST, and signals. `body`
-   * is what was read of it already; without it the exchange's own body is streamed.
+   * is what was read of it already; without it the exchange's own body is streamed. Where the reply's body is a stream,
+   * `body` is disposed of when that ends.
    */
   pass(exchange: Exchange, body?: StoredBody, signal?: AbortSignal): Promise<Reply>;
   /** Opens a connection and closes it again: nothing is asked of the access point. For health and `doctor`. */

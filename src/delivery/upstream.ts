@@ -112,7 +112,10 @@ class HttpUpstream implements Upstream {
       body === undefined
         ? await call(this.#pool, { ...request, body: streamed ? exchange.body : undefined })
         : await this.#callUntilUp(request, body);
-    if (called.kind === 'head') return { status: called.status, headers: replyHeaders(called.headers, false), body: called.body };
+    if (called.kind === 'head') {
+      if (body !== undefined) called.body.once('close', () => void body.dispose());
+      return { status: called.status, headers: replyHeaders(called.headers, false), body: called.body };
+    }
     if (called.kind === 'refused') return this.#refusal('UPSTREAM_DOWN');
     return this.#refusal(called.kind === 'reset' ? 'UPSTREAM_UNCLEAR' : 'ANSWER_LATE');
   }
