@@ -33,7 +33,9 @@ export function claim(record: LedgerRecord | undefined, command: Claim, at: Mome
 /** Sender and content are those of the accepted message. What is unknown (forgotten, imported) cannot differ. */
 function sameContent(record: LedgerRecord, command: Claim): boolean {
   const sameSender = record.sender === '' || record.sender === command.sender;
-  return sameSender && (record.fingerprint === '' || record.fingerprint === command.fingerprint);
+  if (record.fingerprint === '' || record.fingerprint === command.fingerprint) return sameSender;
+  // an imported Receipt tells of the attachments only, not of a Body
+  return sameSender && record.attempts.length === 0 && command.fingerprint.startsWith(`${record.fingerprint}.`);
 }
 
 /** After an uncertain attempt (design 5): `auto` redelivers while the access point itself still remembers the id. */
