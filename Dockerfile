@@ -13,6 +13,8 @@ WORKDIR /app
 COPY --from=build /app/package.json ./package.json
 COPY --from=build /app/node_modules ./node_modules
 COPY --from=build /app/dist ./dist
+# The dashboard's plain files are served as they are.
+COPY --from=build /app/src/admin/dashboard ./src/admin/dashboard
 # Ledger (where it is the embedded one), journal and spool. The journal must outlive the container: mount a volume.
 RUN install -d -o node -g node -m 0750 /data
 VOLUME /data

@@ -1,6 +1,6 @@
 import { hostname } from 'node:os';
-import type { RequestHandler } from 'express';
 import { adminApi } from './admin/api.js';
+import type { AdminParts } from './admin/app.js';
 import type { StatusView } from './admin/api-schema.js';
 import { ownCertificates } from './admin/certificates.js';
 import { dashboard } from './admin/dashboard.js';
@@ -18,10 +18,8 @@ import { compileRules } from './policy/select.js';
 /** How often the ledger is asked what is held, uncertain and in flight, ms. */
 const LOOK_EVERY = 30_000;
 
-export interface Admin {
-  readonly api: RequestHandler;
-  /** Absent where the configuration says `dashboard: false`. */
-  readonly dashboard?: RequestHandler;
+/** The dashboard is absent where the configuration says `dashboard: false`. */
+export interface Admin extends Pick<AdminParts, 'api' | 'dashboard'> {
   /** Puts another configuration in force: its token, its certificates, its routes. */
   reload(config: Config): void;
   close(): void;
@@ -88,7 +86,7 @@ export function composeAdmin(once: Once, first: Config, configFile: string, cloc
       records: stats.records,
       bytes: stats.bytes,
       ...(stats.maxBytes === undefined ? {} : { maxBytes: stats.maxBytes }),
-      ...(stats.byState === undefined ? {} : { byState: stats.byState as Record<string, number> }),
+      ...(stats.byState === undefined ? {} : { byState: stats.byState }),
       ...(oldestHeld === undefined ? {} : { oldestHeld: iso(oldestHeld) }),
       ...(oldestUncertain === undefined ? {} : { oldestUncertain: iso(oldestUncertain) }),
       ...(meta === undefined ? {} : { id: meta.id, settles: meta.settles }),

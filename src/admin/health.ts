@@ -15,6 +15,7 @@ export interface Health {
 export class LedgerHealth {
   readonly #ledger: Ledger;
   readonly #events: Events;
+  /** What this process itself knows; the store's own stand with the ledger. */
   readonly #warnings = new Map<string, string>();
   #up = true;
   #reason = '';
@@ -23,7 +24,6 @@ export class LedgerHealth {
   constructor(ledger: Ledger, events: Events) {
     this.#ledger = ledger;
     this.#events = events;
-    events.on('storeWarning', ({ code, text }) => this.#warnings.set(code, text));
     events.on('behind', ({ behind, reason }) => this.#stand(behind, 'LEDGER_BEHIND', reason));
     events.on('bypass', ({ on, reason, until }) => this.#stand(on, 'BYPASS', `the ledger is bypassed until ${until}: ${reason}`));
   }
@@ -34,16 +34,12 @@ export class LedgerHealth {
 
   /** Codes of the standing warnings. */
   get warnings(): readonly string[] {
-    return [...this.#warnings.keys()];
+    return [...new Set(this.#standing().map(({ code }) => code))];
   }
 
   /** Round trip of the last look, ms; undefined while the ledger cannot be reached. */
   get pingMs(): number | undefined {
     return this.#pingMs;
-  }
-
-  clearWarnings(): void {
-    this.#warnings.clear();
   }
 
   async check(): Promise<{ up: boolean; ms?: number; reason?: string }> {
@@ -62,7 +58,7 @@ export class LedgerHealth {
 
   async read(shuttingDown: boolean): Promise<Health> {
     const ledger = await this.check();
-    const warnings = [...this.#warnings].map(([code, text]) => ({ code, text }));
+    const warnings = this.#standing();
     const status = !ledger.up || this.#warnings.has('LEDGER_BEHIND') ? 'down' : warnings.length > 0 ? 'degraded' : 'ok';
     return { status, ledger: { engine: this.#ledger.name, ...ledger }, warnings, shuttingDown };
   }
@@ -73,6 +69,11 @@ export class LedgerHealth {
       await clock.sleep(everyMs, signal);
       if (!signal.aborted) await this.check();
     }
+  }
+
+  #standing(): Health['warnings'] {
+    const store = (this.#ledger.warnings?.() ?? []).map(({ code, text }) => ({ code, text }));
+    return [...store, ...[...this.#warnings].map(([code, text]) => ({ code, text }))];
   }
 
   #stand(now: boolean, code: string, text: string): void {

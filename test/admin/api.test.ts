@@ -75,7 +75,7 @@ describe('the admin API', () => {
     await system.message({ messageId: 'stranger@test', from: 'POP999999' });
     const { json } = await system.ask('/partners');
     shaped('partners', json);
-    expect(json.partners.map(({ partner }: { partner: string | null }) => partner).sort()).toEqual(['Acme', null].sort());
+    expect(new Set(json.partners.map(({ partner }: { partner: string | null }) => partner))).toEqual(new Set(['Acme', null]));
   });
 
   it('finds a message by its exact id, with its timeline, and nothing by half of it', async () => {

@@ -36,7 +36,7 @@ export interface Operated {
   close(): Promise<void>;
 }
 
-export async function operate(more: object = {}, options: { clock?: Clock; admin?: object } = {}): Promise<Operated> {
+export async function operate(more: object = {}, options: { clock?: Clock; admin?: object; configFile?: string } = {}): Promise<Operated> {
   const folder = tempDir('admin');
   const upstream = await startUpstream(receipt());
   const config = loadConfig({
@@ -55,7 +55,7 @@ export async function operate(more: object = {}, options: { clock?: Clock; admin
   let lines = '';
   attachLog(events, { level: 'info', destination: { write: (line: string) => void (lines += line) } });
   const once = compose({ config, events, ledger: memoryLedger({ clock }), clock });
-  const admin = composeAdmin(once, config, '/etc/as4-once/it\'s here.yaml', clock);
+  const admin = composeAdmin(once, config, options.configFile ?? '/etc/as4-once/it\'s here.yaml', clock);
   const traffic = createServer((request, response) => once.handler(request, response));
   await new Promise<void>((resolve) => traffic.listen(0, '127.0.0.1', resolve));
   const { metrics: registry, health, ready } = once;
