@@ -20,17 +20,23 @@ export interface ErrorValues {
 
 /**
  * Builds a signed ebMS Error of severity failure (ebMS 3.0 Core 5.2.3.3 and 6.2; eDelivery AS4 1.15 has Errors signed).
- * Throws INTERNAL for an entry that has no ebMS code. Like its unsigned sister, it never says that a message is a repetition.
+ * Throws INTERNAL for an entry that has no ebMS code. Like its unsigned sister, it never says that a message is a
+ * repetition.
  */
-export async function buildError(values: ErrorValues, identity: Identity): Promise<{ readonly contentType: string; readonly body: Buffer }> {
+export async function buildError(
+  values: ErrorValues, identity: Identity,
+): Promise<{ readonly contentType: string; readonly body: Buffer }> {
   const { ebms } = values.entry;
   if (ebms === undefined) throw new As4OnceError('INTERNAL', 'an ebMS Error was asked for a code that has none');
   const short = ebms.short;
-  const reference = values.refToMessageId === undefined ? '' : ` refToMessageInError="${attributeValue(values.refToMessageId)}"`;
+  const reference = values.refToMessageId === undefined
+    ? '' : ` refToMessageInError="${attributeValue(values.refToMessageId)}"`;
   const detail = values.detail === undefined || values.detail === '' || /duplicat/i.test(values.detail) ? ''
     : `<eb:ErrorDetail>${characterData(legal(values.detail))}</eb:ErrorDetail>`;
-  const error = `<eb:Error category="${ebms.category}" errorCode="${ebms.code}" origin="ebMS"${reference} severity="failure"`
-    + ` shortDescription="${attributeValue(short)}"><eb:Description xml:lang="en">${characterData(short)}</eb:Description>${detail}</eb:Error>`;
+  const error = `<eb:Error category="${ebms.category}" errorCode="${ebms.code}" origin="ebMS"${reference}`
+   
+      + ` severity="failure" shortDescription="${attributeValue(short)}">`
+    + `<eb:Description xml:lang="en">${characterData(short)}</eb:Description>${detail}</eb:Error>`;
   const messaging = messagingElement(values.soap, signalMessage(values, error));
   const { body } = await signEnvelope(values.soap, messaging, identity);
   return { contentType: contentTypeOf(values.soap), body };

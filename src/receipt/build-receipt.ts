@@ -58,12 +58,16 @@ export function signalMessage(
   const reference = info.refToMessageId === undefined ? ''
     : `<eb:RefToMessageId>${characterData(info.refToMessageId)}</eb:RefToMessageId>`;
   return `<eb:SignalMessage><eb:MessageInfo><eb:Timestamp>${characterData(info.timestamp)}</eb:Timestamp>`
-    + `<eb:MessageId>${characterData(info.messageId)}</eb:MessageId>${reference}</eb:MessageInfo>${content}</eb:SignalMessage>`;
+   
+      + `<eb:MessageId>${characterData(info.messageId)}</eb:MessageId>${reference}</eb:MessageInfo>`
+    + `${content}</eb:SignalMessage>`;
 }
 
 function nonRepudiation(references: readonly SignedReference[]): string {
-  const parts = references.map((r) => `<ebbpsig:MessagePartNRInformation>${referenceElement(r)}</ebbpsig:MessagePartNRInformation>`);
-  return `<ebbpsig:NonRepudiationInformation xmlns:ebbpsig="${NS.ebbp}">${parts.join('')}</ebbpsig:NonRepudiationInformation>`;
+  const part = 'ebbpsig:MessagePartNRInformation';
+  const parts = references.map((r) => `<${part}>${referenceElement(r)}</${part}>`).join('');
+  const information = 'ebbpsig:NonRepudiationInformation';
+  return `<${information} xmlns:ebbpsig="${NS.ebbp}">${parts}</${information}>`;
 }
 
 const TRANSFORMS: Readonly<Record<SignedReference['transform'], string>> = {
@@ -75,8 +79,9 @@ const TRANSFORMS: Readonly<Record<SignedReference['transform'], string>> = {
 /** ds:Reference in canonical form, as it stands in a SignedInfo but for prefixes, Id and Type. */
 function referenceElement(reference: SignedReference): string {
   const { uri, prefixes, digestMethod, digest, transform } = reference;
+  const names = attributeValue(prefixes.join(' '));
   const list = prefixes.length === 0 ? ''
-    : `<ec:InclusiveNamespaces xmlns:ec="${NS.ec}" PrefixList="${attributeValue(prefixes.join(' '))}"></ec:InclusiveNamespaces>`;
+    : `<ec:InclusiveNamespaces xmlns:ec="${NS.ec}" PrefixList="${names}"></ec:InclusiveNamespaces>`;
   return `<ds:Reference xmlns:ds="${NS.ds}" URI="${attributeValue(uri)}"><ds:Transforms>`
     + `<ds:Transform Algorithm="${TRANSFORMS[transform]}">${list}</ds:Transform></ds:Transforms>`
     + `<ds:DigestMethod Algorithm="${digestMethod}"></ds:DigestMethod>`
@@ -90,8 +95,8 @@ function copyOf(userMessage: XmlElement, soap: SoapVersion): string {
 }
 
 /**
- * The references of an envelope's signature as they are claimed, for a receiver that leaves checking to somebody else; one
- * that checks takes them from verifyEnvelope's answer. Empty where there is no signature that can be read.
+ * The references of an envelope's signature as they are claimed, for a receiver that leaves checking to somebody else;
+ * one that checks takes them from verifyEnvelope's answer. Empty where there is no signature that can be read.
  */
 export function claimedReferences(envelope: Envelope): readonly SignedReference[] {
   const security = envelope.header === undefined ? undefined : child(envelope.header, NS.wsse, 'Security');

@@ -8,8 +8,8 @@ import { receiptMessaging, type BuiltReceipt, type ReceiptValues } from './build
 import { TextPacker, TextUnpacker } from './compact-text.js';
 
 /**
- * A Receipt stored as the values that give its exact bytes again: ids, digests, SignatureValue and which certificate, about
- * a fifteenth of the XML. Layout of version 1, lengths as base-128 numbers:
+ * A Receipt stored as the values that give its exact bytes again: ids, digests, SignatureValue and which certificate,
+ * about a fifteenth of the XML. Layout of version 1, lengths as base-128 numbers:
  *
  *   version 1 · SOAP version · certificate (8) · timestamp ms (6) · MessageId · RefToMessageId ·
  *   n · n × (kind · [PrefixList] · URI · digest) · SignatureValue · SHA-256 of the body, first 16 octets
@@ -35,14 +35,17 @@ export function compactCertificateId(certificate: Certificate): string {
 }
 
 /**
- * Makes the compact form, or undefined where it would not give the same bytes (a Receipt with a copy of the UserMessage,
- * an odd timestamp, endless ids): then the Receipt has to be stored whole. Keep the certificate as long as the Receipt.
+ * Makes the compact form, or undefined where it would not give the same bytes (a Receipt with a copy of the
+ * UserMessage, an odd timestamp, endless ids): then the Receipt has to be stored whole. Keep the certificate as long
+ * as the Receipt.
  */
-export function compactReceipt(values: ReceiptValues, built: BuiltReceipt, certificate: Certificate): Uint8Array | undefined {
+export function compactReceipt(
+  values: ReceiptValues, built: BuiltReceipt, certificate: Certificate,
+): Uint8Array | undefined {
   const ms = Date.parse(values.timestamp);
   if (!(ms >= 0) || values.references.some((r) => !DIGEST_METHODS.includes(r.digestMethod))) return undefined;
-  const length = values.references.reduce((sum, r) => sum + r.uri.length, values.messageId.length + values.refToMessageId.length);
-  if (length > MAX_TEXT) return undefined;
+  const texts = [values.messageId, values.refToMessageId, ...values.references.map((r) => r.uri)];
+  if (texts.join('').length > MAX_TEXT) return undefined;
   const packer = new TextPacker();
   const time = Buffer.alloc(TIMESTAMP);
   time.writeUIntBE(ms, 0, TIMESTAMP);
@@ -65,14 +68,15 @@ export function compactReceipt(values: ReceiptValues, built: BuiltReceipt, certi
 }
 
 function packReference(reference: SignedReference, packer: TextPacker): Uint8Array[] {
-  const kind = DIGEST_METHODS.indexOf(reference.digestMethod) * TRANSFORMS.length + TRANSFORMS.indexOf(reference.transform);
+  const kind = DIGEST_METHODS.indexOf(reference.digestMethod) * TRANSFORMS.length
+    + TRANSFORMS.indexOf(reference.transform);
   const prefixes = reference.transform === 'exclusive' ? [counted(packer.pack(reference.prefixes.join(' ')))] : [];
   return [Uint8Array.of(kind), ...prefixes, counted(packer.pack(reference.uri)), reference.digest];
 }
 
 /**
- * Builds the Receipt again. `certificateOf` finds the certificate by compactCertificateId. Throws RECORD_UNREADABLE where
- * the bytes are damaged, the certificate is gone, or what is built is not what was stored.
+ * Builds the Receipt again. `certificateOf` finds the certificate by compactCertificateId. Throws RECORD_UNREADABLE
+ * where the bytes are damaged, the certificate is gone, or what is built is not what was stored.
  */
 export function expandReceipt(
   compact: Uint8Array, certificateOf: (id: string) => Certificate | undefined,
@@ -91,7 +95,9 @@ export function expandReceipt(
   const check = reader.take(CHECK);
   if (reader.left > 0) throw unreadable('bytes behind the compact Receipt');
   const certificate = certificateOf(certificateId);
-  if (certificate === undefined) throw unreadable(`the certificate ${certificateId} that signed the Receipt is not kept`);
+  if (certificate === undefined) {
+    throw unreadable(`the certificate ${certificateId} that signed the Receipt is not kept`);
+  }
   const messaging = receiptMessaging({ soap, messageId, timestamp, refToMessageId, references });
   const body = prepareEnvelope(soap, messaging, certificate).assemble(signature);
   if (!createHash('sha256').update(body).digest().subarray(0, CHECK).equals(check)) {

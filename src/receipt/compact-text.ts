@@ -1,12 +1,13 @@
 /**
  * Packs the identifiers that stand in Receipts: UUIDs become 16 octets, runs of hex digits half their length, what
  * products put around them one octet, and what stood in an earlier text of the same Receipt three. Any text comes back
- * exactly. Part of version 1 of the compact Receipt, so entries are never changed or reordered, only appended (at most 128).
+ * exactly. Part of version 1 of the compact Receipt, so entries are never changed or reordered, only appended (at most
+ * 128).
  */
 const AFFIXES = [
-  '#phase4-msg-', 'cid:phase4-att-', '@cid', '@phase4', '#id-', 'cid:', '@as4-once', '#_', '#', '@', 'S12', 'env', 'eb3',
-  'soapenv', ' xsd xsi', 'eb3 soapenv xsd xsi', 'soapenv xsd xsi', 'eb3 xsd xsi', 'soap', '#body-', '#header-', 'payload_',
-  'id-', '.com', '.org', '.net', '.eu', '@domibus.eu', 'urn:', 'http://', 'phase4', 'peppol',
+  '#phase4-msg-', 'cid:phase4-att-', '@cid', '@phase4', '#id-', 'cid:', '@as4-once', '#_', '#', '@', 'S12', 'env',
+  'eb3', 'soapenv', ' xsd xsi', 'eb3 soapenv xsd xsi', 'soapenv xsd xsi', 'eb3 xsd xsi', 'soap', '#body-', '#header-',
+  'payload_', 'id-', '.com', '.org', '.net', '.eu', '@domibus.eu', 'urn:', 'http://', 'phase4', 'peppol',
 ] as const;
 
 const UUID = 1;
@@ -22,6 +23,10 @@ const UUID_FORM = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}
 const TAIL_FORM = /^-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/;
 const HEX_FORM = /^[0-9a-f]{6,254}/;
 const OTHER_FORM = /^[^\x20-\x7e]{1,60}/u;
+
+const FORMS = [
+  [UUID, UUID_FORM], [UUID_TAIL, TAIL_FORM], [HEX_RUN, HEX_FORM], [OTHER_RUN, OTHER_FORM],
+] as const;
 
 /** Offsets and lengths take one octet each. */
 const REACH = 255;
@@ -77,7 +82,7 @@ function longestAffix(rest: string): number {
 }
 
 function match(rest: string): readonly [form: number | undefined, taken: string] {
-  for (const [form, pattern] of [[UUID, UUID_FORM], [UUID_TAIL, TAIL_FORM], [HEX_RUN, HEX_FORM], [OTHER_RUN, OTHER_FORM]] as const) {
+  for (const [form, pattern] of FORMS) {
     const found = pattern.exec(rest)?.[0];
     if (found !== undefined) return [form, found];
   }
@@ -91,11 +96,15 @@ function packRun(form: number | undefined, taken: string): Uint8Array {
     case UUID_TAIL:
       return Buffer.concat([Uint8Array.of(form), Buffer.from(hex, 'hex')]);
     case HEX_RUN:
-      return Buffer.concat([Uint8Array.of(form, taken.length), Buffer.from(hex.length % 2 === 0 ? hex : `${hex}0`, 'hex')]);
+      // half an octet is left over where the count is odd
+      return Buffer.concat([
+        Uint8Array.of(form, taken.length), Buffer.from(hex.length % 2 === 0 ? hex : `${hex}0`, 'hex'),
+      ]);
     case OTHER_RUN: {
       const bytes = Buffer.from(taken);
       return Buffer.concat([Uint8Array.of(form, bytes.length), bytes]);
     }
+    case undefined:
     default:
       return Buffer.from(taken, 'latin1');
   }
@@ -137,12 +146,20 @@ function unpackOne(bytes: Buffer, start: number, earlier: string): { text: strin
     return count + length > earlier.length ? undefined : { text: earlier.slice(count, count + length), next: at + 2 };
   }
   const counted = code === HEX_RUN || code === OTHER_RUN;
-  const octets = code === UUID ? 16 : code === UUID_TAIL ? 12 : code === HEX_RUN ? Math.ceil(count / 2) : code === OTHER_RUN ? count : -1;
+  const octets = octetsOf(code, count);
   const from = counted ? at + 1 : at;
   if (octets < 0 || from + octets > bytes.length) return undefined;
   const run = bytes.subarray(from, from + octets);
-  const text = code === OTHER_RUN ? run.toString('utf8') : grouped(code, run.toString('hex').slice(0, counted ? count : undefined));
+  const text = code === OTHER_RUN
+    ? run.toString('utf8') : grouped(code, run.toString('hex').slice(0, counted ? count : undefined));
   return { text, next: from + octets };
+}
+
+function octetsOf(code: number, count: number): number {
+  if (code === UUID) return 16;
+  if (code === UUID_TAIL) return 12;
+  if (code === HEX_RUN) return Math.ceil(count / 2);
+  return code === OTHER_RUN ? count : -1;
 }
 
 function grouped(code: number, hex: string): string {

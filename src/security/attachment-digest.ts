@@ -22,9 +22,10 @@ const MAX_DEPTH = 256;
 /**
  * Digests one decoded, decrypted attachment while it streams by and says at its end whether it is what was signed.
  *
- * The profile digests XML in canonical form and other text with CRLF line ends, but products differ (some sign the octets
- * whatever the type), so the octets are right as well: every form binds the content. `mediaType` is the part's, or
- * EncryptedData/@MimeType for a part that was encrypted. `before` are the canonical MIME headers of the complete transform.
+ * The profile digests XML in canonical form and other text with CRLF line ends, but products differ (some sign the
+ * octets whatever the type), so the octets are right as well: every form binds the content. `mediaType` is the part's,
+ * or EncryptedData/@MimeType for a part that was encrypted. `before` are the canonical MIME headers of the complete
+ * transform.
  */
 export class AttachmentDigest {
   readonly #wanted: Uint8Array;

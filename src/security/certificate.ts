@@ -16,7 +16,9 @@ export interface Certificate {
   /** Epoch milliseconds. */
   readonly notBefore: number;
   readonly notAfter: number;
-  /** Subject key identifier, base64; computed from the key (RFC 5280 4.2.1.2 method 1) where the extension is absent. */
+  /**
+   * Subject key identifier, base64; computed from the key (RFC 5280 4.2.1.2 method 1) where the extension is absent.
+   */
   readonly keyIdentifier: string;
   /** May sign certificates: basicConstraints CA, and keyUsage keyCertSign where keyUsage is present. */
   readonly authority: boolean;
@@ -54,8 +56,8 @@ const cache = new Map<string, Certificate>();
 const CACHED = 512;
 
 /**
- * Parses a DER certificate; undefined where the bytes are not one. Parsing costs more than verifying a signature, so the
- * last few hundred are remembered by their digest.
+ * Parses a DER certificate; undefined where the bytes are not one. Parsing costs more than verifying a signature, so
+ * the last few hundred are remembered by their digest.
  */
 export function certificateOf(der: Uint8Array): Certificate | undefined {
   if (der.length === 0 || der.length > MAX_DER) return undefined;

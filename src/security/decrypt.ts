@@ -34,13 +34,16 @@ export interface AttachmentKey {
 
 export type GcmAlgorithm = 'aes-128-gcm' | 'aes-192-gcm' | 'aes-256-gcm';
 
-/** One text for everything that goes wrong with a key or a cipher text, so that an answer tells nothing (see unwrapKey). */
+/**
+ * One text for everything that goes wrong with a key or a cipher text, so that an answer tells nothing (see
+ * unwrapKey).
+ */
 const CANNOT = 'the message cannot be decrypted with the configured keys';
 
 /**
- * Reads what is encrypted and unwraps the session keys: one RSA operation for each EncryptedKey that is used. Nothing is
- * decrypted yet. A key that is not ours, or a wrapped key that is damaged, gives a random session key and fails later,
- * at the authentication tag.
+ * Reads what is encrypted and unwraps the session keys: one RSA operation for each EncryptedKey that is used. Nothing
+ * is decrypted yet. A key that is not ours, or a wrapped key that is damaged, gives a random session key and fails
+ * later, at the authentication tag.
  */
 export function prepareDecryption(
   envelope: Envelope, keys: readonly DecryptionKey[], algorithms: AlgorithmPolicy,
@@ -58,7 +61,8 @@ export function prepareDecryption(
     let sessionKey = unwrapped.get(use);
     if (sessionKey === undefined) {
       const token = resolveToken(item.key.keyInfo, { security, ids: envelope.document.ids, known });
-      const ours = typeof token === 'string' ? undefined : keys.find((k) => k.certificate.fingerprint === token.certificate.fingerprint);
+      const ours = typeof token === 'string'
+        ? undefined : keys.find((k) => k.certificate.fingerprint === token.certificate.fingerprint);
       if (ours === undefined) return refusal('decryption', CANNOT);
       sessionKey = unwrapKey(item.key.wrapped, ours.privateKey, item.key.transport, item.keyOctets);
       unwrapped.set(use, sessionKey);
@@ -94,7 +98,7 @@ export class GcmStream {
         this.#held = bytes.slice();
         return new Uint8Array();
       }
-      this.#decipher = createDecipheriv(this.#key.algorithm, this.#key.sessionKey, bytes.subarray(0, IV)) as DecipherGCM;
+      this.#decipher = createDecipheriv(this.#key.algorithm, this.#key.sessionKey, bytes.subarray(0, IV));
       bytes = bytes.subarray(IV);
     }
     const ready = Math.max(0, bytes.length - TAG);
@@ -138,12 +142,13 @@ function parseInScope(fragment: Uint8Array, at: XmlElement, limits: Limits): Xml
   for (let e: XmlElement | undefined = at; e !== undefined; e = e.parent) {
     for (const [prefix, uri] of e.declarations) if (!scope.has(prefix)) scope.set(prefix, uri);
   }
-  const declared = [...scope].map(([prefix, uri]) => ` xmlns${prefix === '' ? '' : `:${prefix}`}="${attributeValue(uri)}"`);
+  const name = (prefix: string): string => (prefix === '' ? 'xmlns' : `xmlns:${prefix}`);
+  const declared = [...scope].map(([prefix, uri]) => ` ${name(prefix)}="${attributeValue(uri)}"`);
   const open = Buffer.from(`<scope${declared.join('')}>`);
   try {
     const bytes = Buffer.concat([open, fragment, Buffer.from('</scope>')]);
-    const { root } = parseXml(bytes, { maxBytes: limits.rootPart + open.length + 8, depth: limits.depth, uniqueIds: true });
-    return root;
+    const maxBytes = limits.rootPart + open.length + '</scope>'.length;
+    return parseXml(bytes, { maxBytes, depth: limits.depth, uniqueIds: true }).root;
   } catch {
     return undefined;
   }

@@ -19,7 +19,9 @@ const SHORT: Readonly<Record<string, string>> = {
   '2.5.4.97': 'ORGANIZATIONIDENTIFIER', '1.2.840.113549.1.9.1': 'EMAILADDRESS',
   '0.9.2342.19200300.100.1.25': 'DC', '0.9.2342.19200300.100.1.1': 'UID',
 };
-const SYNONYMS: Readonly<Record<string, string>> = { S: 'ST', E: 'EMAILADDRESS', EMAIL: 'EMAILADDRESS', GIVENNAME: 'GN', SURNAME: 'SN', TITLE: 'T' };
+const SYNONYMS: Readonly<Record<string, string>> = {
+  S: 'ST', E: 'EMAILADDRESS', EMAIL: 'EMAILADDRESS', GIVENNAME: 'GN', SURNAME: 'SN', TITLE: 'T',
+};
 const BMP_STRING = 0x1e;
 const UNIVERSAL_STRING = 0x1c;
 const LATIN1_STRINGS = new Set([0x13, 0x14, 0x16, 0x1a]);
@@ -36,7 +38,7 @@ export function nameOf(value: DerValue | undefined): DistinguishedName {
       if (oid === '2.5.4.3') commonName ??= text;
       return `${SHORT[oid] ?? oid}=${fold(text)}`;
     });
-    return pairs.sort().join('+');
+    return pairs.sort(byText).join('+');
   });
   return { text: parts.join(','), commonName, der: value.whole };
 }
@@ -48,6 +50,8 @@ function stringOf(value: DerValue | undefined): string {
   if (value.tag === UNIVERSAL_STRING) return `#${bytes.toString('hex')}`;
   return bytes.toString(LATIN1_STRINGS.has(value.tag) ? 'latin1' : 'utf8');
 }
+
+const byText = (a: string, b: string): number => (a < b ? -1 : Number(a > b));
 
 const fold = (value: string): string =>
   value.trim().replace(/\s+/g, ' ').toLowerCase().replace(/[\\,+=]/g, (c) => `\\${c}`);
@@ -69,7 +73,7 @@ export function namesWritten(written: string): readonly string[] | undefined {
       return value === undefined ? undefined : `${name}=${fold(value)}`;
     });
     if (pairs.includes(undefined)) return undefined;
-    parts.push(pairs.sort().join('+'));
+    parts.push(pairs.map(String).sort(byText).join('+'));
   }
   return [parts.join(','), [...parts].reverse().join(',')];
 }
@@ -115,5 +119,6 @@ function unescape(value: string): string | undefined {
 function unhex(hex: string): string | undefined {
   if (!/^([0-9a-fA-F]{2}){2,}$/.test(hex)) return undefined;
   const bytes = Buffer.from(hex, 'hex');
-  return bytes[1] === bytes.length - 2 ? stringOf({ tag: bytes[0] ?? 0, content: bytes.subarray(2), whole: bytes }) : undefined;
+  return bytes[1] === bytes.length - 2
+    ? stringOf({ tag: bytes[0] ?? 0, content: bytes.subarray(2), whole: bytes }) : undefined;
 }

@@ -23,7 +23,10 @@ export type EncryptedItem = {
   readonly algorithm: GcmAlgorithm;
   readonly keyOctets: number;
   readonly mimeType: string | undefined;
-} & ({ readonly place: 'attachment'; readonly contentId: string } | { readonly place: 'body'; readonly cipher: Uint8Array });
+} & (
+  | { readonly place: 'attachment'; readonly contentId: string }
+  | { readonly place: 'body'; readonly cipher: Uint8Array }
+);
 
 export interface ReadEncryption {
   readonly security: XmlElement;
@@ -58,8 +61,8 @@ const notAllowed = (what: string, algorithm: string): never => {
 };
 
 /**
- * Reads EncryptedKeys and EncryptedData of the security header and of the SOAP Body (SwA Profile 1.1, 5.5; eDelivery AS4
- * 1.15): attachments by CipherReference, a Body by CipherValue. Structure only; no key is touched.
+ * Reads EncryptedKeys and EncryptedData of the security header and of the SOAP Body (SwA Profile 1.1, 5.5; eDelivery
+ * AS4 1.15): attachments by CipherReference, a Body by CipherValue. Structure only; no key is touched.
  */
 export function readEncryption(envelope: Envelope, algorithms: AlgorithmPolicy): ReadEncryption | SecurityRefusal {
   const headers = envelope.header === undefined ? [] : children(envelope.header, NS.wsse, 'Security');
@@ -97,12 +100,17 @@ function readItems(envelope: Envelope, security: XmlElement, algorithms: Algorit
   const items: EncryptedItem[] = [];
   for (const data of children(security, NS.xenc, 'EncryptedData')) {
     const contentId = attachmentOf(data);
-    if (!cids.delete(contentId)) broken(`EncryptedData for ${contentId.slice(0, 200)}, which is no PartInfo or encrypted twice`);
-    items.push({ place: 'attachment', contentId, key: keyOf(data), ...cipherOf(data), mimeType: attribute(data, '', 'MimeType') });
+    if (!cids.delete(contentId)) {
+      broken(`EncryptedData for ${contentId.slice(0, 200)}, which is no PartInfo or encrypted twice`);
+    }
+    const mimeType = attribute(data, '', 'MimeType');
+    items.push({ place: 'attachment', contentId, mimeType, key: keyOf(data), ...cipherOf(data) });
   }
   if (envelope.bodyEncrypted && envelope.body !== undefined) {
     const data = only(envelope.body);
-    if (data?.uri !== NS.xenc || data.local !== 'EncryptedData') return broken('encrypted Body holds more than its EncryptedData');
+    if (data?.uri !== NS.xenc || data.local !== 'EncryptedData') {
+      return broken('encrypted Body holds more than its EncryptedData');
+    }
     const value = part(data, 'CipherData', 'CipherValue');
     const cipher = base64Of(value) ?? broken('CipherValue is not base64');
     items.push({ place: 'body', cipher, key: keyOf(data), ...cipherOf(data), mimeType: undefined });
@@ -110,7 +118,9 @@ function readItems(envelope: Envelope, security: XmlElement, algorithms: Algorit
   return items;
 }
 
-/** The EncryptedKey of an EncryptedData: within its KeyInfo, referred to by it, or referring to it by a DataReference. */
+/**
+ * The EncryptedKey of an EncryptedData: within its KeyInfo, referred to by it, or referring to it by a DataReference.
+ */
 function keyElement(data: XmlElement, keys: readonly XmlElement[], envelope: Envelope): XmlElement {
   const keyInfo = child(data, NS.ds, 'KeyInfo');
   if (keyInfo !== undefined) {
@@ -120,19 +130,24 @@ function keyElement(data: XmlElement, keys: readonly XmlElement[], envelope: Env
     const uri = named?.uri === NS.wsse && named.local === 'Reference' || named?.local === 'RetrievalMethod'
       ? attribute(named, '', 'URI') : undefined;
     const target = uri?.startsWith('#') === true ? envelope.document.ids.get(uri.slice(1)) : undefined;
-    if (target === undefined || !keys.includes(target)) return broken('EncryptedData names no EncryptedKey of the security header');
+    if (target === undefined || !keys.includes(target)) {
+      return broken('EncryptedData names no EncryptedKey of the security header');
+    }
     return target;
   }
   const id = attribute(data, '', 'Id');
-  const found = keys.filter((key) => id !== undefined && children(child(key, NS.xenc, 'ReferenceList') ?? key, NS.xenc, 'DataReference')
-    .some((reference) => attribute(reference, '', 'URI') === `#${id}`));
+  const lists = (key: XmlElement): boolean =>
+    children(child(key, NS.xenc, 'ReferenceList') ?? key, NS.xenc, 'DataReference')
+      .some((reference) => attribute(reference, '', 'URI') === `#${id ?? ''}`);
+  const found = id === undefined ? [] : keys.filter(lists);
   const [one] = found;
   return one === undefined || found.length > 1 ? broken('EncryptedData without one EncryptedKey') : one;
 }
 
 function readKey(element: XmlElement, index: number, algorithms: AlgorithmPolicy): WrappedKey {
   const keyInfo = child(element, NS.ds, 'KeyInfo') ?? broken('EncryptedKey without KeyInfo');
-  const wrapped = base64Of(part(element, 'CipherData', 'CipherValue')) ?? broken('CipherValue of the EncryptedKey is not base64');
+  const wrapped = base64Of(part(element, 'CipherData', 'CipherValue'))
+    ?? broken('CipherValue of the EncryptedKey is not base64');
   if (wrapped.length > 1_024) broken('EncryptedKey of more than 1,024 octets');
   return { index, keyInfo, wrapped, transport: readTransport(part(element, 'EncryptionMethod'), algorithms) };
 }
@@ -140,7 +155,9 @@ function readKey(element: XmlElement, index: number, algorithms: AlgorithmPolicy
 function readTransport(method: XmlElement, algorithms: AlgorithmPolicy): KeyTransport {
   const algorithm = attribute(method, '', 'Algorithm') ?? '';
   if (algorithm === `${NS.xenc}rsa-1_5` && algorithms.rsa15) return { scheme: 'rsa15' };
-  if (algorithm !== `${NS.xenc}rsa-oaep-mgf1p` && algorithm !== `${NS.xenc11}rsa-oaep`) return notAllowed('key transport', algorithm);
+  if (algorithm !== `${NS.xenc}rsa-oaep-mgf1p` && algorithm !== `${NS.xenc11}rsa-oaep`) {
+    return notAllowed('key transport', algorithm);
+  }
   // OAEP's hashes need no collision resistance, so SHA-1, the default of XML Encryption, is no weakness here.
   const digest = child(method, NS.ds, 'DigestMethod');
   const hash = digest === undefined ? 'sha1' : DIGESTS.get(attribute(digest, '', 'Algorithm') ?? '');
@@ -163,9 +180,8 @@ function attachmentOf(data: XmlElement): string {
   if (type !== ATTACHMENT.contentOnly) notAllowed('EncryptedData of type', type);
   const reference = part(data, 'CipherData', 'CipherReference');
   const transform = only(part(reference, 'Transforms'));
-  if (transform === undefined || attribute(transform, '', 'Algorithm') !== ATTACHMENT.ciphertext) {
-    notAllowed('transform', transform === undefined ? '(none or several)' : (attribute(transform, '', 'Algorithm') ?? ''));
-  }
+  const algorithm = transform === undefined ? '(none or several)' : (attribute(transform, '', 'Algorithm') ?? '');
+  if (algorithm !== ATTACHMENT.ciphertext) notAllowed('transform', algorithm);
   const uri = attribute(reference, '', 'URI') ?? '';
   return uri.startsWith('cid:') ? comparableId(uri) : broken('CipherReference is no cid: URI');
 }

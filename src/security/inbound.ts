@@ -60,10 +60,13 @@ class InboundReading implements Reading {
         { head: (head) => this.#head(head), data: (bytes) => this.#data(bytes), end: () => this.#end() },
         { boundary: boundaryOf(this.#media), ...(start === undefined ? {} : { start }) }, limits,
       );
-    } else if (this.#media === undefined || !/^(application\/soap\+xml|text\/xml|application\/xml)$/.test(this.#media.type)) {
+    } else if (this.#media === undefined
+      || !/^(application\/soap\+xml|text\/xml|application\/xml)$/.test(this.#media.type)) {
       throw new As4OnceError('MEDIA_TYPE', (type ?? 'no Content-Type').slice(0, 80));
     }
-    if (isGzipCoded(header(headers, 'content-encoding'))) this.#gunzip = new GunzipFeed((bytes) => this.#take(bytes), limits.maxBody);
+    if (isGzipCoded(header(headers, 'content-encoding'))) {
+      this.#gunzip = new GunzipFeed((bytes) => this.#take(bytes), limits.maxBody);
+    }
   }
 
   async push(chunk: Uint8Array): Promise<void> {
@@ -155,7 +158,9 @@ class InboundReading implements Reading {
 
   #keepRoot(bytes: Uint8Array): void {
     this.#rootBytes += bytes.length;
-    if (this.#rootBytes > this.#limits.rootPart) throw new As4OnceError('ROOT_TOO_LARGE', `more than ${this.#limits.rootPart} bytes`);
+    if (this.#rootBytes > this.#limits.rootPart) {
+      throw new As4OnceError('ROOT_TOO_LARGE', `more than ${this.#limits.rootPart} bytes`);
+    }
     this.#root.push(Buffer.from(bytes));
   }
 
@@ -169,13 +174,15 @@ class InboundReading implements Reading {
     const envelope = readEnvelope(root, this.#limits, charset === undefined ? {} : { charset });
     const user = envelope.userMessage;
     if (envelope.messaging === undefined) throw new As4OnceError('HEADER_INVALID', 'eb:Messaging missing');
-    this.answerIn = { protocol: 'as4', soap: envelope.soap, ...(user === undefined ? {} : { messageId: user.messageId }) };
+    const messageId = user === undefined ? {} : { messageId: user.messageId };
+    this.answerIn = { protocol: 'as4', soap: envelope.soap, ...messageId };
     if (user === undefined) {
       this.early = { kind: 'pass' };
       return;
     }
     this.#message = OpenMessage.verified(envelope, user, this.#limits, this.#options);
-    const message = { ...messageOf(envelope, user), signed: this.#message.verified !== undefined, fingerprint: earlyFingerprint(envelope) };
+    const signed = this.#message.verified !== undefined;
+    const message = { ...messageOf(envelope, user), signed, fingerprint: earlyFingerprint(envelope) };
     this.early = { kind: 'message', message, bundled: envelope.signals.length > 0 };
   }
 

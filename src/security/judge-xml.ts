@@ -20,8 +20,8 @@ const MAX_DEPTH = 64;
 const parser = new XMLParser({
   preserveOrder: true, ignoreAttributes: false, attributeNamePrefix: '', allowBooleanAttributes: false,
   removeNSPrefix: false, parseTagValue: false, parseAttributeValue: false, trimValues: false, processEntities: false,
-  htmlEntities: false, ignoreDeclaration: true, ignorePiTags: false, cdataPropName: '#cdata', commentPropName: '#comment',
-  maxNestedTags: MAX_DEPTH, stopNodes: [], unpairedTags: [],
+  htmlEntities: false, ignoreDeclaration: true, ignorePiTags: false, cdataPropName: '#cdata',
+  commentPropName: '#comment', maxNestedTags: MAX_DEPTH, stopNodes: [], unpairedTags: [],
 });
 
 /** Reads one document. Attribute names are `{uri}local`, or `local` without namespace. Throws NotJudged. */
@@ -40,7 +40,9 @@ export function readJudged(text: string): JudgedElement {
   }
   const found = content(nodes, new Map([['xml', 'http://www.w3.org/XML/1998/namespace']]));
   const [root, ...others] = found.elements;
-  if (root === undefined || others.length > 0 || found.text.trim() !== '') throw new NotJudged('not exactly one root element');
+  if (root === undefined || others.length > 0 || found.text.trim() !== '') {
+    throw new NotJudged('not exactly one root element');
+  }
   return root;
 }
 
@@ -96,7 +98,9 @@ function decoded(text: string): string {
     const number = /^#(?:x([0-9a-fA-F]{1,6})|([0-9]{1,7}));$/.exec(reference);
     if (number !== null) {
       const point = number[1] === undefined ? Number(number[2]) : parseInt(number[1], 16);
-      if (point === 0 || point > 0x10ffff || (point >= 0xd800 && point < 0xe000)) throw new NotJudged(`character reference ${point}`);
+      if (point === 0 || point > 0x10ffff || (point >= 0xd800 && point < 0xe000)) {
+        throw new NotJudged(`character reference ${point}`);
+      }
       return String.fromCodePoint(point);
     }
     const named = reference.endsWith(';') ? NAMED[reference.slice(0, -1)] : undefined;

@@ -4,8 +4,8 @@ import { judgedChild, judgedChildren, NotJudged, readJudged, type JudgedElement 
 
 /**
  * An independent verification: xml-crypto and fast-xml-parser, sharing no code with verify.ts and sign.ts. It is what
- * `as4-once verify` runs and what the start-up self-test has judge our own first Receipt. Slow (milliseconds) and not for
- * traffic. Trust in the certificate is the reader's matter; its subject and serial number are told.
+ * `as4-once verify` runs and what the start-up self-test has judge our own first Receipt. Slow (milliseconds) and not
+ * for traffic. Trust in the certificate is the reader's matter; its subject and serial number are told.
  */
 export interface Judgement {
   readonly ok: boolean;
@@ -32,7 +32,9 @@ const EB = 'http://docs.oasis-open.org/ebxml-msg/ebms/v3.0/ns/core/200704/';
 const EBBP = 'http://docs.oasis-open.org/ebxml-bp/ebbp-signals-2.0';
 const EXCLUSIVE = 'http://www.w3.org/2001/10/xml-exc-c14n#';
 
-/** Verifies an envelope; `certificate` where the signature does not bring its own, or to insist on one. Never throws. */
+/**
+ * Verifies an envelope; `certificate` where the signature does not bring its own, or to insist on one. Never throws.
+ */
 export function independentlyVerify(envelope: Uint8Array, certificate?: X509Certificate): Judgement {
   const unchecked: string[] = [];
   try {
@@ -48,7 +50,8 @@ export function independentlyVerify(envelope: Uint8Array, certificate?: X509Cert
     const signer = certificate ?? embedded;
     if (signer === undefined) throw new NotJudged('the signature brings no certificate; give one');
     coversExactly(signature, root, header, unchecked);
-    const messaging = check(text, signer).map((canonical) => readJudged(canonical)).find((e) => e.uri === EB && e.local === 'Messaging');
+    const verified = check(text, signer).map((canonical) => readJudged(canonical));
+    const messaging = verified.find((e) => e.uri === EB && e.local === 'Messaging');
     if (messaging === undefined) throw new NotJudged('eb:Messaging is not signed');
     return {
       ok: true, reason: '', unchecked, signed: unitOf(messaging),
@@ -59,10 +62,14 @@ export function independentlyVerify(envelope: Uint8Array, certificate?: X509Cert
   }
 }
 
+function idsOf(element: JudgedElement): string[] {
+  return [...element.attributes].filter(([name]) => name === WSU_ID || /^id$/i.test(name)).map(([, value]) => value);
+}
+
 function uniqueIds(root: JudgedElement): void {
   const seen = new Set<string>();
   const visit = (element: JudgedElement): void => {
-    const own = new Set([...element.attributes].filter(([name]) => name === WSU_ID || /^id$/i.test(name)).map(([, value]) => value));
+    const own = new Set(idsOf(element));
     for (const id of own) {
       if (seen.has(id)) throw new NotJudged(`two elements have the Id ${id.slice(0, 100)}`);
       seen.add(id);
@@ -77,29 +84,40 @@ function tokenOf(signature: JudgedElement, security: JudgedElement): X509Certifi
   const [named] = judgedChildren(reference, WSSE, 'Reference');
   if (named === undefined) return undefined;
   const uri = named.attributes.get('URI');
-  const token = judgedChildren(security, WSSE, 'BinarySecurityToken').find((t) => `#${t.attributes.get(WSU_ID) ?? ''}` === uri);
+  const tokens = judgedChildren(security, WSSE, 'BinarySecurityToken');
+  const token = tokens.find((t) => `#${t.attributes.get(WSU_ID) ?? ''}` === uri);
   if (token === undefined) throw new NotJudged('KeyInfo names no token of the security header');
   if (token.attributes.get('ValueType')?.endsWith('#X509v3') === false) return undefined;
   return new X509Certificate(Buffer.from(token.text, 'base64'));
 }
 
-/** eb:Messaging and Body have to be signed, by the ids that they carry in their places, and nothing else but attachments. */
-function coversExactly(signature: JudgedElement, root: JudgedElement, header: JudgedElement, unchecked: string[]): void {
-  const idsOf = (e: JudgedElement): string[] =>
-    [...e.attributes].filter(([name]) => name === WSU_ID || /^id$/i.test(name)).map(([, value]) => `#${value}`);
-  const messaging = idsOf(judgedChild(header, EB, 'Messaging'));
-  const body = idsOf(judgedChild(root, root.uri, 'Body'));
-  const uris = judgedChildren(judgedChild(signature, DS, 'SignedInfo'), DS, 'Reference').map((r) => r.attributes.get('URI') ?? '');
+/**
+ * eb:Messaging and Body have to be signed, by the ids that they carry in their places, and nothing else but
+ * attachments.
+ */
+function coversExactly(
+  signature: JudgedElement, root: JudgedElement, header: JudgedElement, unchecked: string[],
+): void {
+  const messaging = idsOf(judgedChild(header, EB, 'Messaging')).map((id) => `#${id}`);
+  const body = idsOf(judgedChild(root, root.uri, 'Body')).map((id) => `#${id}`);
+  const references = judgedChildren(judgedChild(signature, DS, 'SignedInfo'), DS, 'Reference');
+  const uris = references.map((r) => r.attributes.get('URI') ?? '');
   for (const uri of uris) {
     if (uri.startsWith('cid:')) unchecked.push(uri);
-    else if (!messaging.includes(uri) && !body.includes(uri)) throw new NotJudged(`${uri.slice(0, 100)} is signed, but is neither eb:Messaging nor Body`);
+    else if (!messaging.includes(uri) && !body.includes(uri)) {
+      throw new NotJudged(`${uri.slice(0, 100)} is signed, but is neither eb:Messaging nor Body`);
+    }
   }
-  if (uris.length - unchecked.length !== 2 || !uris.some((u) => messaging.includes(u)) || !uris.some((u) => body.includes(u))) {
+  const both = uris.some((u) => messaging.includes(u)) && uris.some((u) => body.includes(u));
+  if (uris.length - unchecked.length !== 2 || !both) {
     throw new NotJudged('not exactly eb:Messaging and Body are signed');
   }
 }
 
-/** Sorts as Canonical XML 1.0 2.2 says; the class of the library sorts prefixes by locale. It also takes an instruction for text. */
+/**
+ * Sorts as Canonical XML 1.0 2.2 says; the class of the library sorts prefixes by locale. It also takes an instruction
+ * for text.
+ */
 class CodePointExclusive extends ExclusiveCanonicalization {
   override nsCompare(left: { prefix: string }, right: { prefix: string }): number {
     return Buffer.compare(Buffer.from(left.prefix), Buffer.from(right.prefix));
@@ -126,13 +144,14 @@ function check(text: string, signer: X509Certificate): string[] {
   const signed = new SignedXml({ idMode: 'wssecurity', publicCert: signer.publicKey, getCertFromKeyInfo: () => null });
   const keep = <T>(table: Record<string, T>, pattern: RegExp): Record<string, T> =>
     Object.fromEntries(Object.entries(table).filter(([name]) => pattern.test(name)));
-  signed.CanonicalizationAlgorithms = { [EXCLUSIVE]: CodePointExclusive as never };
+  signed.CanonicalizationAlgorithms = { [EXCLUSIVE]: CodePointExclusive };
   signed.HashAlgorithms = keep(signed.HashAlgorithms, /#sha(256|512)$/);
   signed.SignatureAlgorithms = keep(signed.SignatureAlgorithms, /#rsa-sha(256|512)$/);
   const innards = signed as unknown as Innards;
   const validate = innards.validateReference.bind(signed);
-  innards.validateReference = (reference, document) => (reference.uri.startsWith('cid:') ? '' : validate(reference, document));
-  const [node, ...more] = signed.findSignatures(innards.parseTransformInput(text, 'envelope').ownerDocument as never);
+  innards.validateReference = (reference, document) =>
+    (reference.uri.startsWith('cid:') ? '' : validate(reference, document));
+  const [node, ...more] = signed.findSignatures(innards.parseTransformInput(text, 'envelope').ownerDocument);
   if (node === undefined || more.length > 0) throw new NotJudged('not exactly one ds:Signature in the envelope');
   signed.loadSignature(node);
   if (!signed.checkSignature(text)) throw new NotJudged('a digest does not match');
@@ -148,7 +167,8 @@ function unitOf(messaging: JudgedElement): NonNullable<Judgement['signed']> {
   const [nri] = receipt === undefined ? [] : judgedChildren(receipt, EBBP, 'NonRepudiationInformation');
   const acknowledged = nri === undefined ? [] : nri.elements.map((part) => {
     const ref = judgedChild(part, DS, 'Reference');
-    return { uri: ref.attributes.get('URI') ?? '', digest: judgedChild(ref, DS, 'DigestValue').text.replace(/\s+/g, '') };
+    const digest = judgedChild(ref, DS, 'DigestValue').text.replace(/\s+/g, '');
+    return { uri: ref.attributes.get('URI') ?? '', digest };
   });
   const kind = unit.local === 'UserMessage' ? unit.local : unit.elements.find((e) => e.local !== 'MessageInfo')?.local;
   return {

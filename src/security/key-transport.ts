@@ -36,11 +36,14 @@ interface Decoded {
 }
 
 /**
- * EME-OAEP decoding (RFC 8017, 7.1.2) for the case that node:crypto has no option for: a hash for the label and another for
- * the mask. The message length is known, so the padding has one right value, and no step depends on where it goes wrong.
+ * EME-OAEP decoding (RFC 8017, 7.1.2) for the case that node:crypto has no option for: a hash for the label and
+ * another for the mask. The message length is known, so the padding has one right value, and no step depends on where
+ * it goes wrong.
  */
 export function oaepDecode(
-  encoded: Uint8Array, scheme: { readonly hash: HashName; readonly mgf: HashName; readonly label: Uint8Array }, octets: number,
+  encoded: Uint8Array,
+  scheme: { readonly hash: HashName; readonly mgf: HashName; readonly label: Uint8Array },
+  octets: number,
 ): Decoded {
   const size = HASH_OCTETS[scheme.hash];
   const block = encoded.subarray(1 + size);

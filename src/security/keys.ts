@@ -11,15 +11,19 @@ export interface Identity {
   readonly certificate: Certificate;
 }
 
-const PEM_CERTIFICATE = /-----BEGIN (?:TRUSTED )?CERTIFICATE-----([A-Za-z0-9+/=\s]+)-----END (?:TRUSTED )?CERTIFICATE-----/g;
+const PEM_CERTIFICATE = /-----BEGIN CERTIFICATE-----([A-Za-z0-9+/=\s]+)-----END CERTIFICATE-----/g;
 
-/** Certificates of a PEM bundle, or the one of a DER file. Throws CONFIG_INVALID; `name` tells the operator which file. */
+/**
+ * Certificates of a PEM bundle, or the one of a DER file. Throws CONFIG_INVALID; `name` tells the operator which file.
+ */
 export function certificatesIn(bytes: Uint8Array, name: string): readonly Certificate[] {
   const blocks = [...Buffer.from(bytes).toString('latin1').matchAll(PEM_CERTIFICATE)];
   const ders = blocks.length === 0 ? [bytes] : blocks.map((m) => Buffer.from(m[1] ?? '', 'base64'));
   return ders.map((der, i) => {
     const certificate = certificateOf(der);
-    if (certificate === undefined) throw new As4OnceError('CONFIG_INVALID', `${name}: no X.509 certificate (number ${i + 1})`);
+    if (certificate === undefined) {
+      throw new As4OnceError('CONFIG_INVALID', `${name}: no X.509 certificate (number ${i + 1})`);
+    }
     return certificate;
   });
 }
@@ -27,13 +31,16 @@ export function certificatesIn(bytes: Uint8Array, name: string): readonly Certif
 /** A revocation list from PEM or DER. Throws CONFIG_INVALID. */
 export function revocationListIn(bytes: Uint8Array, name: string): RevocationList {
   const list = revocationListOf(bytes);
-  if (list === undefined) throw new As4OnceError('CONFIG_INVALID', `${name}: no X.509 revocation list signed with SHA-2`);
+  if (list === undefined) {
+    throw new As4OnceError('CONFIG_INVALID', `${name}: no X.509 revocation list signed with SHA-2`);
+  }
   return list;
 }
 
 /**
  * Puts a private key (PEM or DER of PKCS#8, PKCS#1) and its certificate (first of the bundle) together. Throws
- * CONFIG_INVALID where they do not belong together or the key is no RSA key. A PKCS#12 file is not read: `openssl pkcs12
+ * CONFIG_INVALID where they do not belong together or the key is no RSA key. A PKCS#12 file is not read: `openssl
+ * pkcs12
  * -in FILE -nodes` makes PEM of it.
  */
 export function loadIdentity(key: Uint8Array, certificate: Uint8Array, name: string, passphrase?: string): Identity {
@@ -43,7 +50,8 @@ export function loadIdentity(key: Uint8Array, certificate: Uint8Array, name: str
     throw new As4OnceError('CONFIG_INVALID', `${name}: the private key is not the certificate's`);
   }
   if (privateKey.asymmetricKeyType !== 'rsa') {
-    throw new As4OnceError('CONFIG_INVALID', `${name}: AS4 1.x needs an RSA key, this is ${privateKey.asymmetricKeyType ?? 'none'}`);
+    const type = privateKey.asymmetricKeyType ?? '';
+    throw new As4OnceError('CONFIG_INVALID', `${name}: AS4 1.x needs an RSA key, not ${type}`);
   }
   return { privateKey, certificate: first };
 }
@@ -54,12 +62,14 @@ function privateKeyIn(bytes: Uint8Array, name: string, passphrase: string | unde
   const pem = key.includes('-----BEGIN');
   for (const type of pem ? ([undefined] as const) : (['pkcs8', 'pkcs1'] as const)) {
     try {
-      return type === undefined ? createPrivateKey({ key, ...secret }) : createPrivateKey({ key, format: 'der', type, ...secret });
+      return type === undefined
+        ? createPrivateKey({ key, ...secret }) : createPrivateKey({ key, format: 'der', type, ...secret });
     } catch {
       // the next form; what OpenSSL says about a key file is no help to an operator
     }
   }
-  throw new As4OnceError('CONFIG_INVALID', `${name}: no private key that can be read${passphrase === undefined ? ' without a passphrase' : ''}`);
+  const hint = passphrase === undefined ? ' without a passphrase' : ' with this passphrase';
+  throw new As4OnceError('CONFIG_INVALID', `${name}: no private key that can be read${hint}`);
 }
 
 export interface SelfSignedOptions {
@@ -77,16 +87,20 @@ export interface SelfSignedOptions {
 
 const RSA_WITH_SHA256 = '1.2.840.113549.1.1.11';
 
-/** Makes an RSA key and a certificate for tests, the demo and a first try. Not a way to get a production certificate. */
+/**
+ * Makes an RSA key and a certificate for tests, the demo and a first try. Not a way to get a production certificate.
+ */
 export function selfSigned(commonName: string, options: SelfSignedOptions = {}): Identity {
   const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: options.bits ?? 2_048 });
   const notBefore = options.notBefore ?? systemClock.now() - 3_600_000;
   const notAfter = notBefore + (options.days ?? 3_650) * 86_400_000;
-  const subject = sequence(writeDer(TAG.set, sequence(writeOid('2.5.4.3'), writeDer(TAG.utf8String, Buffer.from(commonName)))));
+  const pair = sequence(writeOid('2.5.4.3'), writeDer(TAG.utf8String, Buffer.from(commonName)));
+  const subject = sequence(writeDer(TAG.set, pair));
   const algorithm = sequence(writeOid(RSA_WITH_SHA256), writeDer(TAG.null));
   const spki = publicKey.export({ type: 'spki', format: 'der' });
   const own = createHash('sha1').update(bitsOf(members(readDer(spki))[1])).digest();
-  const issuerKey = options.issuer === undefined ? own : Buffer.from(options.issuer.certificate.keyIdentifier, 'base64');
+  const issuerKey = options.issuer === undefined
+    ? own : Buffer.from(options.issuer.certificate.keyIdentifier, 'base64');
   const tbs = sequence(
     writeDer(0xa0, writeInteger(Uint8Array.of(2))),
     writeInteger(Buffer.concat([Uint8Array.of(1), randomBytes(15)])),

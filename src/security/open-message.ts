@@ -64,7 +64,8 @@ export class OpenMessage {
   #hash: Hash | undefined;
 
   private constructor(
-    envelope: Envelope, user: UserMessage, pmode: SecurityPMode, verified: Verified | undefined, limits: Limits, options: InboundOptions,
+    envelope: Envelope, user: UserMessage, pmode: SecurityPMode, verified: Verified | undefined,
+    limits: Limits, options: InboundOptions,
   ) {
     this.#envelope = envelope;
     this.#user = user;
@@ -78,7 +79,9 @@ export class OpenMessage {
   /** Throws what the header has to be refused for; after it, what the header says is what its signer said. */
   static verified(envelope: Envelope, user: UserMessage, limits: Limits, options: InboundOptions): OpenMessage {
     const pmode = options.pmodeOf(user);
-    if (pmode === undefined) throw new As4OnceError('PMODE_MISMATCH', `${user.service.value} ${user.action}`.slice(0, 200));
+    if (pmode === undefined) {
+      throw new As4OnceError('PMODE_MISMATCH', `${user.service.value} ${user.action}`.slice(0, 200));
+    }
     const answer = verifyEnvelope(envelope, { ...pmode, now: options.now() });
     if (!answer.ok && (pmode.signature === 'required' || answer.reason !== 'unsigned')) throw thrown(answer);
     return new OpenMessage(envelope, user, pmode, answer.ok ? answer : undefined, limits, options);
@@ -89,13 +92,16 @@ export class OpenMessage {
     const contentId = head.contentId === undefined ? undefined : comparableId(head.contentId);
     const plan = this.#plans.find((p) => p.contentId !== undefined && p.contentId === contentId);
     if (plan === undefined) throw new As4OnceError('MIME_BROKEN', `part ${head.index} is no payload of the message`);
-    if (this.#payloads.has(plan) || this.#plan === plan) throw new As4OnceError('MIME_BROKEN', `two parts ${plan.href ?? ''}`.slice(0, 200));
+    if (this.#payloads.has(plan) || this.#plan === plan) {
+      throw new As4OnceError('MIME_BROKEN', `two parts ${plan.href ?? ''}`.slice(0, 200));
+    }
     const key = this.#decrypt().attachments.get(contentId ?? '');
     if (key === undefined && this.#pmode.encryption === 'required') {
       throw new As4OnceError('POLICY_FAILED', `${(plan.href ?? '').slice(0, 200)} is not encrypted`);
     }
     const reference = this.verified?.attachments.find((r) => r.contentId === contentId);
-    const checks = { plan, key, reference, partType: head.contentType ?? '', maxBytes: this.#options.maxPayload };
+    const partType = head.contentType ?? '';
+    const checks = { plan, key, reference, partType, fields: head.fields, maxBytes: this.#options.maxPayload };
     this.#plan = plan;
     this.#intake = new PayloadIntake(checks, this.#options.openPayload());
     if (this.verified === undefined) this.#hash = createHash('sha256');
@@ -119,7 +125,9 @@ export class OpenMessage {
     const missing = this.#plans.find((p) => p.contentId !== undefined && !this.#payloads.has(p));
     if (missing !== undefined) throw new As4OnceError('MIME_BROKEN', `no part ${missing.href ?? ''}`.slice(0, 200));
     for (const plan of this.#plans) {
-      if (plan.contentId === undefined) this.#payloads.set(plan, { ...plan, partType: 'application/xml', body: await this.#stored(body) });
+      if (plan.contentId === undefined) {
+        this.#payloads.set(plan, { ...plan, partType: 'application/xml', body: await this.#stored(body) });
+      }
     }
     const payloads = this.#plans.flatMap((plan) => this.#payloads.get(plan) ?? []);
     return {
@@ -149,12 +157,16 @@ export class OpenMessage {
     if (body === undefined) throw new As4OnceError('HEADER_INVALID', 'no SOAP Body');
     if (!this.#envelope.bodyEncrypted) {
       const content = body.children.some((n) => n.kind === 'element');
-      if (content && this.#pmode.encryption === 'required') throw new As4OnceError('POLICY_FAILED', 'the SOAP Body is not encrypted');
+      if (content && this.#pmode.encryption === 'required') {
+        throw new As4OnceError('POLICY_FAILED', 'the SOAP Body is not encrypted');
+      }
       return body;
     }
     const decryptedBody = decryptBody(this.#envelope, this.#decrypt(), this.#limits);
     if ('ok' in decryptedBody) throw thrown(decryptedBody);
-    if (this.verified !== undefined) given(verifyEnvelope(this.#envelope, { ...this.#pmode, now: this.#options.now(), decryptedBody }));
+    if (this.verified !== undefined) {
+      given(verifyEnvelope(this.#envelope, { ...this.#pmode, now: this.#options.now(), decryptedBody }));
+    }
     return decryptedBody;
   }
 

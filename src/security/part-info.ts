@@ -34,7 +34,8 @@ export function payloadPlans(message: UserMessage): readonly PayloadPlan[] {
     const characterSet = property(part, 'CharacterSet');
     const name = href ?? 'the SOAP Body';
     if (compression !== '' && (compression !== GZIP || href?.startsWith('cid:') !== true)) {
-      throw new As4OnceError('DECOMPRESSION_FAILED', `${name.slice(0, 200)}: CompressionType ${compression.slice(0, 80)}`);
+      const detail = `${name.slice(0, 200)}: CompressionType ${compression.slice(0, 80)}`;
+      throw new As4OnceError('DECOMPRESSION_FAILED', detail);
     }
     if (compression !== '' && (mimeType ?? '') === '') {
       throw new As4OnceError('DECOMPRESSION_FAILED', `${name.slice(0, 200)} is compressed and has no MimeType`);
@@ -52,9 +53,13 @@ export function payloadPlans(message: UserMessage): readonly PayloadPlan[] {
   });
 }
 
-/** A property that is given twice with two values is nobody's. Names are compared without case, as products spell them. */
+/**
+ * A property that is given twice with two values is nobody's. Names are compared without case, as products spell them.
+ */
 function property(part: PartInfo, name: string): string | undefined {
   const values = part.properties.filter((p) => p.name.toLowerCase() === name.toLowerCase()).map((p) => p.value);
-  if (new Set(values).size > 1) throw new As4OnceError('VALUE_INCONSISTENT', `two values for the part property ${name}`);
+  if (new Set(values).size > 1) {
+    throw new As4OnceError('VALUE_INCONSISTENT', `two values for the part property ${name}`);
+  }
   return values[0];
 }

@@ -1,10 +1,12 @@
 import type { StoredBody } from '../delivery/port.js';
 import { GunzipFeed } from '../ebms/content-coding.js';
 import { As4OnceError } from '../errors.js';
+import type { HeaderList } from '../exchange.js';
 import { AttachmentDigest, type AttachmentReference } from './attachment-digest.js';
 import { GcmStream, type AttachmentKey } from './decrypt.js';
+import { canonicalHeaders } from './mime-headers.js';
 import type { PayloadPlan } from './part-info.js';
-import { refusal } from './refusal.js';
+import { refusal, type SecurityRefusal } from './refusal.js';
 
 /** Where a payload is kept until everything about the message is proven: a sink of the spool. */
 export interface PayloadSink {
@@ -23,6 +25,8 @@ export interface Payload extends PayloadPlan {
 export interface PayloadChecks {
   readonly plan: PayloadPlan;
   readonly partType: string;
+  /** Header fields of the MIME part, which the complete transform signs too. */
+  readonly fields: HeaderList;
   /** Present where the attachment is encrypted. */
   readonly key: AttachmentKey | undefined;
   /** Present where the message is signed. */
@@ -35,8 +39,9 @@ export interface PayloadChecks {
 const STEP = 8 * 1024;
 
 /**
- * One attachment on its way in: decrypted, digested and inflated as it streams by, into the sink. Nothing that went there
- * is believed before `end`. What is wrong is told in the order in which the sender did it: tag, digest, compression.
+ * One attachment on its way in: decrypted, digested and inflated as it streams by, into the sink. Nothing that went
+ * there is believed before `end`. What is wrong is told in the order in which the sender did it: tag, digest,
+ * compression.
  */
 export class PayloadIntake {
   readonly #checks: PayloadChecks;
@@ -53,7 +58,7 @@ export class PayloadIntake {
     this.#checks = checks;
     this.#sink = sink;
     if (key !== undefined) this.#decipher = new GcmStream(key);
-    if (reference !== undefined) this.#digest = new AttachmentDigest(reference, key === undefined ? partType : (key.mimeType ?? partType));
+    if (reference !== undefined) this.#digest = digestFor(reference, checks.fields, key?.mimeType ?? partType);
     if (plan.compressed) this.#inflate = new GunzipFeed((bytes) => this.#inflated.push(bytes), maxBytes);
   }
 
@@ -75,7 +80,9 @@ export class PayloadIntake {
     const name = plan.href ?? '';
     const proven = this.#decipher === undefined || this.#decipher.final();
     if (!proven) throw thrown(refusal('decryption', 'the message cannot be decrypted with the configured keys'));
-    if (this.#digest?.matches() === false) throw thrown(refusal('attachment', `${name.slice(0, 200)} is not what was signed`));
+    if (this.#digest?.matches() === false) {
+      throw thrown(refusal('attachment', `${name.slice(0, 200)} is not what was signed`));
+    }
     if (this.#inflate !== undefined && this.#failure === undefined) await this.#inflateStep(this.#inflate.end());
     if (this.#failure !== undefined) throw this.#failure;
     return { ...plan, partType, body: await this.#sink.finish() };
@@ -92,7 +99,8 @@ export class PayloadIntake {
     } catch (error) {
       if (!(error instanceof As4OnceError)) throw error;
       const what = error.code === 'BODY_TOO_LARGE' ? `grows past ${this.#checks.maxBytes} bytes` : 'is no gzip';
-      this.#failure = new As4OnceError('DECOMPRESSION_FAILED', `${(this.#checks.plan.href ?? '').slice(0, 200)} ${what}`);
+      const name = (this.#checks.plan.href ?? '').slice(0, 200);
+      this.#failure = new As4OnceError('DECOMPRESSION_FAILED', `${name} ${what}`);
       this.#inflated = [];
       return;
     }
@@ -111,7 +119,19 @@ export class PayloadIntake {
   }
 }
 
+/** Encryption gives the part another Content-Type; `mediaType` is the one that was signed. */
+function digestFor(reference: AttachmentReference, fields: HeaderList, mediaType: string): AttachmentDigest {
+  if (reference.transform === 'attachmentContent') return new AttachmentDigest(reference, mediaType);
+  const signed = fields.map(([name, value]): readonly [string, string] =>
+    [name, name.toLowerCase() === 'content-type' ? mediaType : value]);
+  const before = canonicalHeaders(signed);
+  if (before === undefined) {
+    throw thrown(refusal('attachment', `${reference.uri.slice(0, 200)}: header fields that cannot have been signed`));
+  }
+  return new AttachmentDigest(reference, mediaType, before);
+}
+
 /** A refusal at a place that has nobody to hand a value to. */
-export function thrown(refused: { readonly code: As4OnceError['code']; readonly reason: string; readonly detail: string }): As4OnceError {
+export function thrown(refused: SecurityRefusal): As4OnceError {
   return new As4OnceError(refused.code, `${refused.reason}: ${refused.detail}`);
 }

@@ -4,14 +4,22 @@ import type { Certificate } from './certificate.js';
 import type { Identity } from './keys.js';
 
 /**
- * Signs the envelopes that as4-once sends itself: Receipts and Errors, with an empty Body and no attachments. Everything
- * is written in exclusive canonical form from the start, so that what is hashed is what stands in the envelope, and one
- * string of values always gives the same bytes. eb:Messaging and Body are signed (AS4 5.1.4, eDelivery AS4 1.15).
+ * Signs the envelopes that as4-once sends itself: Receipts and Errors, with an empty Body and no attachments.
+ * Everything is written in exclusive canonical form from the start, so that what is hashed is what stands in the
+ * envelope, and one string of values always gives the same bytes. eb:Messaging and Body are signed (AS4 5.1.4,
+ * eDelivery AS4 1.15).
  */
 
 export type SoapVersion = '1.1' | '1.2';
 
-const SOAP: Readonly<Record<SoapVersion, { readonly prefix: string; readonly uri: string; readonly must: string; readonly mediaType: string }>> = {
+interface SoapNames {
+  readonly prefix: string;
+  readonly uri: string;
+  readonly must: string;
+  readonly mediaType: string;
+}
+
+const SOAP: Readonly<Record<SoapVersion, SoapNames>> = {
   '1.1': { prefix: 'S11', uri: NS.soap11, must: '1', mediaType: 'text/xml' },
   '1.2': { prefix: 'S12', uri: NS.soap12, must: 'true', mediaType: 'application/soap+xml' },
 };
@@ -44,7 +52,9 @@ export interface Unsigned {
   assemble(signature: Uint8Array): Buffer;
 }
 
-/** Writes the envelope around eb:Messaging, which has to be canonical and to carry the id that messagingElement gives. */
+/**
+ * Writes the envelope around eb:Messaging, which has to be canonical and to carry the id that messagingElement gives.
+ */
 export function prepareEnvelope(soap: SoapVersion, messaging: string, certificate: Certificate): Unsigned {
   const { prefix, uri, must } = SOAP[soap];
   const body = `<${prefix}:Body xmlns:${prefix}="${uri}" xmlns:wsu="${NS.wsu}" wsu:Id="${BODY_ID}"></${prefix}:Body>`;
@@ -52,8 +62,8 @@ export function prepareEnvelope(soap: SoapVersion, messaging: string, certificat
     + `<ds:CanonicalizationMethod Algorithm="${EXCLUSIVE}"></ds:CanonicalizationMethod>`
     + `<ds:SignatureMethod Algorithm="${RSA_SHA256}"></ds:SignatureMethod>`
     + reference(MESSAGING_ID, messaging) + reference(BODY_ID, body) + '</ds:SignedInfo>';
-  const token = `<wsse:BinarySecurityToken EncodingType="${TOKEN.base64}" ValueType="${TOKEN.x509v3}" wsu:Id="${TOKEN_ID}">`
-    + `${Buffer.from(certificate.der).toString('base64')}</wsse:BinarySecurityToken>`;
+  const token = `<wsse:BinarySecurityToken EncodingType="${TOKEN.base64}" ValueType="${TOKEN.x509v3}"`
+    + ` wsu:Id="${TOKEN_ID}">${Buffer.from(certificate.der).toString('base64')}</wsse:BinarySecurityToken>`;
   const keyInfo = '<ds:KeyInfo><wsse:SecurityTokenReference>'
     + `<wsse:Reference URI="#${TOKEN_ID}" ValueType="${TOKEN.x509v3}"></wsse:Reference>`
     + '</wsse:SecurityTokenReference></ds:KeyInfo>';
@@ -68,7 +78,8 @@ export function prepareEnvelope(soap: SoapVersion, messaging: string, certificat
 }
 
 function reference(id: string, canonical: string): string {
-  return `<ds:Reference URI="#${id}"><ds:Transforms><ds:Transform Algorithm="${EXCLUSIVE}"></ds:Transform></ds:Transforms>`
+  return `<ds:Reference URI="#${id}">`
+    + `<ds:Transforms><ds:Transform Algorithm="${EXCLUSIVE}"></ds:Transform></ds:Transforms>`
     + `<ds:DigestMethod Algorithm="${SHA256_DIGEST}"></ds:DigestMethod>`
     + `<ds:DigestValue>${createHash('sha256').update(canonical).digest('base64')}</ds:DigestValue></ds:Reference>`;
 }

@@ -60,7 +60,8 @@ function read(signature: XmlElement, maxReferences: number): ReadSignature {
     return fail('ds:SignedInfo is not CanonicalizationMethod, SignatureMethod and References');
   }
   if (found.length > maxReferences) {
-    throw new Malformed(refusal('referenceSet', `${found.length} references, the message has ${maxReferences} things to sign`));
+    const detail = `${found.length} references, the message has ${maxReferences} things to sign`;
+    throw new Malformed(refusal('referenceSet', detail));
   }
   if (algorithmOf(c14n) !== EXCLUSIVE) throw unknown('canonicalization', c14n);
   const hash = SIGNATURES.get(algorithmOf(method));
@@ -89,7 +90,8 @@ function readReference(reference: XmlElement): SignedReference {
   if (hash === undefined || elements(method).length > 0) throw unknown('digest', method);
   const digest = base64Of(value);
   if (digest?.length !== HASH_OCTETS[hash]) return fail(`DigestValue of ${uri} is not a ${hash} digest`);
-  return { uri, transform: kind, hash, digest, digestMethod: algorithmOf(method), prefixes: kind === 'exclusive' ? prefixList(transform) : [] };
+  const prefixes = kind === 'exclusive' ? prefixList(transform) : [];
+  return { uri, transform: kind, hash, digest, digestMethod: algorithmOf(method), prefixes };
 }
 
 function transformOf(transform: XmlElement, attachment: boolean): SignedReference['transform'] {
@@ -127,7 +129,9 @@ const algorithmOf = (element: XmlElement): string => plainAttribute(element, 'Al
 function prefixList(element: XmlElement): readonly string[] {
   const [list, ...more] = elements(element);
   if (list === undefined) return [];
-  if (list.uri !== NS.ec || list.local !== 'InclusiveNamespaces' || more.length > 0) return fail(`child of ${element.name}`);
+  if (list.uri !== NS.ec || list.local !== 'InclusiveNamespaces' || more.length > 0) {
+    return fail(`child of ${element.name}`);
+  }
   return (plainAttribute(list, 'PrefixList') ?? '').split(/\s+/).filter((p) => p !== '');
 }
 

@@ -53,7 +53,7 @@ function fromNamed(named: XmlElement, scope: TokenScope): Token | string {
   if (type === TOKEN.x509v3) return fromBinary(value, type);
   const wanted = Buffer.from(value).toString('base64');
   if (type === TOKEN.keyIdentifier) {
-    return among(scope.known.filter((c) => c.keyIdentifier === wanted), 'keyIdentifier', `key identifier ${wanted.slice(0, 60)}`);
+    return byKeyIdentifier(wanted, scope);
   }
   if (type === TOKEN.thumbprint) {
     return among(scope.known.filter((c) => c.thumbprint === wanted), 'thumbprint', `thumbprint ${wanted.slice(0, 60)}`);
@@ -69,7 +69,8 @@ function fromBinary(der: Uint8Array | undefined, type: string): Token | string {
   }
   if (type !== TOKEN.x509v3) return `BinarySecurityToken of type ${type.slice(0, 200)}`;
   const certificate = certificateOf(der);
-  return certificate === undefined ? 'BinarySecurityToken is not a certificate' : { form: 'binaryToken', certificate, path: [] };
+  return certificate === undefined
+    ? 'BinarySecurityToken is not a certificate' : { form: 'binaryToken', certificate, path: [] };
 }
 
 function fromX509Data(data: XmlElement, scope: TokenScope): Token | string {
@@ -77,26 +78,36 @@ function fromX509Data(data: XmlElement, scope: TokenScope): Token | string {
   if (one?.uri !== NS.ds) return 'X509Data has not exactly one child';
   if (one.local === 'X509Certificate') {
     const certificate = certificateOf(base64Of(one) ?? new Uint8Array());
-    return certificate === undefined ? 'X509Certificate is not a certificate' : { form: 'embedded', certificate, path: [] };
+    return certificate === undefined
+      ? 'X509Certificate is not a certificate' : { form: 'embedded', certificate, path: [] };
   }
   if (one.local === 'X509SKI') {
     const wanted = Buffer.from(base64Of(one) ?? []).toString('base64');
-    return among(scope.known.filter((c) => c.keyIdentifier === wanted), 'keyIdentifier', `key identifier ${wanted.slice(0, 60)}`);
+    return byKeyIdentifier(wanted, scope);
   }
   if (one.local !== 'X509IssuerSerial') return `X509Data by ${one.local}`;
   const [name, number] = one.children.filter((n): n is XmlElement => n.kind === 'element');
   const issuer = name?.local === 'X509IssuerName' ? leafText(name)?.trim() : undefined;
   const serial = number?.local === 'X509SerialNumber' ? leafText(number)?.trim() : undefined;
-  if (issuer === undefined || serial === undefined || !/^-?\d{1,60}$/.test(serial)) return 'X509IssuerSerial cannot be read';
+  if (issuer === undefined || serial === undefined || !/^-?\d{1,60}$/.test(serial)) {
+    return 'X509IssuerSerial cannot be read';
+  }
   const names = namesWritten(issuer) ?? [];
   const found = scope.known.filter((c) => c.serial === BigInt(serial) && names.includes(c.issuer.text));
   return among(found, 'issuerSerial', `issuer ${issuer.slice(0, 200)} and serial ${serial}`);
 }
 
+function byKeyIdentifier(wanted: string, scope: TokenScope): Token | string {
+  const found = scope.known.filter((c) => c.keyIdentifier === wanted);
+  return among(found, 'keyIdentifier', `key identifier ${wanted.slice(0, 60)}`);
+}
+
 function among(found: readonly Certificate[], form: TokenForm, what: string): Token | string {
   const [certificate] = found;
   if (certificate === undefined) return `no configured certificate has ${what}`;
-  if (found.some((c) => c.fingerprint !== certificate.fingerprint)) return `several configured certificates have ${what}`;
+  if (found.some((c) => c.fingerprint !== certificate.fingerprint)) {
+    return `several configured certificates have ${what}`;
+  }
   return { form, certificate, path: [] };
 }
 

@@ -35,7 +35,9 @@ export function checkTrust(
   const path = search(certificate, { anchors, candidates, tries: MAX_TRIES });
   if (path === undefined) return refuse('untrusted', `no path from ${certificate.subject.text} to a trust anchor`);
   for (const [i, one] of path.entries()) {
-    if (now > one.notAfter) return refuse('expired', `${one.subject.text} expired ${new Date(one.notAfter).toISOString()}`);
+    if (now > one.notAfter) {
+      return refuse('expired', `${one.subject.text} expired ${new Date(one.notAfter).toISOString()}`);
+    }
     if (now < one.notBefore) {
       return refuse('notYetValid', `${one.subject.text} is valid from ${new Date(one.notBefore).toISOString()}`);
     }
@@ -53,7 +55,9 @@ interface Search {
 }
 
 /** Depth first; every signature check is counted, so that hostile paths cost a bounded time. */
-function search(from: Certificate, state: Search, below: readonly Certificate[] = []): readonly Certificate[] | undefined {
+function search(
+  from: Certificate, state: Search, below: readonly Certificate[] = [],
+): readonly Certificate[] | undefined {
   const path = [...below, from];
   if (state.anchors.has(from.fingerprint)) return path;
   if (path.length > MAX_PATH || from.weaklySigned || from.unknownCritical.length > 0) return undefined;

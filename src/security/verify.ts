@@ -45,15 +45,16 @@ export type Verification = Verified | SecurityRefusal;
 /**
  * Verifies the one signature of an envelope: over exactly eb:Messaging, the SOAP Body and every PartInfo's attachment
  * (AS4 5.1.4 to 5.1.7). References are resolved in the very tree that the header was read from, and have to be those
- * elements themselves, so that an element moved elsewhere is no use to a forger. Cheap checks come first; what it costs is
- * bounded by the size of the envelope and the number of PartInfos. Attachments are left to the caller.
+ * elements themselves, so that an element moved elsewhere is no use to a forger. Cheap checks come first; what it
+ * costs is bounded by the size of the envelope and the number of PartInfos. Attachments are left to the caller.
  */
 export function verifyEnvelope(envelope: Envelope, options: VerifyOptions): Verification {
   const found = findSignature(envelope);
   if ('ok' in found) return found;
   const { security, signature } = found;
   const algorithms = options.algorithms ?? STRICT;
-  const cids = envelope.userMessage?.payloads.flatMap((p) => (p.href?.startsWith('cid:') === true ? [p.href] : [])) ?? [];
+  const cids = envelope.userMessage?.payloads.flatMap((p) => (p.href?.startsWith('cid:') === true ? [p.href] : []))
+    ?? [];
   const read = readSignature(signature, cids.length + 2);
   if ('ok' in read) return read;
   const weak = weakness(read, algorithms);
@@ -64,7 +65,9 @@ export function verifyEnvelope(envelope: Envelope, options: VerifyOptions): Veri
   const comment = messageIdComment(envelope);
   if (comment !== undefined) return comment;
   for (const { element, reference } of covered.elements) {
-    if (!digestFits(element, reference)) return refusal('digest', `${reference.uri} (${element.local}) is not what was signed`);
+    if (!digestFits(element, reference)) {
+      return refusal('digest', `${reference.uri} (${element.local}) is not what was signed`);
+    }
   }
   return authenticate({ envelope, security, read, covered, options, algorithms });
 }
@@ -80,7 +83,9 @@ interface Found {
   readonly signature: XmlElement;
 }
 
-/** The signature is a child of the one wsse:Security that is a child of the SOAP Header; elsewhere none is looked for. */
+/**
+ * The signature is a child of the one wsse:Security that is a child of the SOAP Header; elsewhere none is looked for.
+ */
 function findSignature(envelope: Envelope): Found | SecurityRefusal {
   const headers = envelope.header === undefined ? [] : children(envelope.header, NS.wsse, 'Security');
   const [security] = headers;
@@ -89,7 +94,9 @@ function findSignature(envelope: Envelope): Found | SecurityRefusal {
   const signatures = children(security, NS.ds, 'Signature');
   const [signature] = signatures;
   if (signature === undefined) return refusal('unsigned', 'no ds:Signature in the security header');
-  if (signatures.length > 1) return refusal('severalSignatures', `${signatures.length} ds:Signatures in the security header`);
+  if (signatures.length > 1) {
+    return refusal('severalSignatures', `${signatures.length} ds:Signatures in the security header`);
+  }
   return { security, signature };
 }
 
@@ -119,7 +126,8 @@ function cover(
     if (transform !== 'exclusive') {
       const contentId = comparableId(uri);
       if (!missing.delete(contentId)) return outside(uri);
-      attachments.push({ contentId, uri, transform, hash: reference.hash, digest: reference.digest, digestMethod: reference.digestMethod });
+      const { hash, digest, digestMethod } = reference;
+      attachments.push({ contentId, uri, transform, hash, digest, digestMethod });
       continue;
     }
     const target = uri.startsWith('#') ? envelope.document.ids.get(uri.slice(1)) : undefined;
@@ -146,8 +154,11 @@ function messageIdComment(envelope: Envelope): SecurityRefusal | undefined {
   const units = envelope.messaging?.children.filter((n): n is XmlElement => n.kind === 'element') ?? [];
   for (const unit of units) {
     const info = child(unit, NS.eb, 'MessageInfo');
-    const ids = info === undefined ? [] : [...children(info, NS.eb, 'MessageId'), ...children(info, NS.eb, 'RefToMessageId')];
-    if (ids.some((id) => leafText(id) === undefined)) return refusal('comment', 'comment or element within eb:MessageId');
+    const ids = info === undefined
+      ? [] : [...children(info, NS.eb, 'MessageId'), ...children(info, NS.eb, 'RefToMessageId')];
+    if (ids.some((id) => leafText(id) === undefined)) {
+      return refusal('comment', 'comment or element within eb:MessageId');
+    }
   }
   return undefined;
 }
@@ -162,7 +173,8 @@ export function digestFits(element: XmlElement, reference: SignedReference): boo
 
 /** Whether SignedInfo was signed with that RSA key (RSASSA-PKCS1-v1_5). */
 export function signatureFits(read: ReadSignature, key: KeyObject): boolean {
-  return verify(read.hash, Buffer.from(canonicalize(read.signedInfo, { inclusivePrefixes: read.prefixes })), key, read.value);
+  const signedInfo = canonicalize(read.signedInfo, { inclusivePrefixes: read.prefixes });
+  return verify(read.hash, Buffer.from(signedInfo), key, read.value);
 }
 
 interface Authentication extends Found {
@@ -182,7 +194,8 @@ function authenticate({ envelope, security, read, covered, options, algorithms }
   const token = resolveToken(read.keyInfo, { security, ids: envelope.document.ids, known });
   if (typeof token === 'string') return refusal('token', token);
   const signer = token.certificate;
-  const bits = signer.publicKey.asymmetricKeyType === 'rsa' ? signer.publicKey.asymmetricKeyDetails?.modulusLength : undefined;
+  const bits = signer.publicKey.asymmetricKeyType === 'rsa'
+    ? signer.publicKey.asymmetricKeyDetails?.modulusLength : undefined;
   if (bits === undefined) return refusal('algorithm', 'the signer has no RSA key');
   if (bits < algorithms.minRsaBits || bits > MAX_RSA_BITS) return refusal('weakKey', `RSA key of ${bits} bits`);
   if (!signer.signs) return refusal('untrusted', `${signer.subject.text} may not sign messages (keyUsage)`);
@@ -194,11 +207,13 @@ function authenticate({ envelope, security, read, covered, options, algorithms }
   if (options.party === 'commonName') {
     const from = envelope.userMessage?.from.ids ?? [];
     if (from.length === 0 || from.some((p) => p.value !== signer.subject.commonName)) {
-      return refusal('party', `From is ${from.map((p) => p.value).join(', ').slice(0, 200)}, the signer is ${signer.subject.commonName ?? 'nameless'}`);
+      const claimed = from.map((p) => p.value).join(', ').slice(0, 200);
+      return refusal('party', `From is ${claimed}, the signer is ${signer.subject.commonName ?? 'nameless'}`);
     }
   }
   const { attachments, bodyPending } = covered;
-  return { ok: true, signer, token: token.form, method: read.method, references: read.references, attachments, bodyPending };
+  const { method, references } = read;
+  return { ok: true, signer, token: token.form, method, references, attachments, bodyPending };
 }
 
 /** Verification time grows with the square of the key. */

@@ -3,10 +3,10 @@ import type { XmlAttribute, XmlElement } from './tree.js';
 /**
  * Exclusive XML Canonicalization 1.0 without comments (W3C REC-xml-exc-c14n-20020718) of one element and all below it.
  *
- * A prefix is written where it is visibly used and not already in force in the output; prefixes of the InclusiveNamespaces
- * list are written as Canonical XML 1.0 would. Names are ordered by code point, as the recommendation says: an order by
- * locale or by UTF-16 unit breaks genuine signatures. Work is linear in the size of the subtree and its declarations;
- * the recursion is as deep as the tree, which the parser bounds.
+ * A prefix is written where it is visibly used and not already in force in the output; prefixes of the
+ * InclusiveNamespaces list are written as Canonical XML 1.0 would. Names are ordered by code point, as the
+ * recommendation says: an order by locale or by UTF-16 unit breaks genuine signatures. Work is linear in the size of
+ * the subtree and its declarations; the recursion is as deep as the tree, which the parser bounds.
  */
 export interface CanonicalOptions {
   /** PrefixList of ec:InclusiveNamespaces; `#default` (or '') names the default namespace. */
@@ -84,7 +84,9 @@ export class CanonicalWriter {
     this.#out += `<${tag.name}`;
     if (fresh !== undefined) {
       fresh.sort((a, b) => byCodePoint(a[0], b[0]));
-      for (const [prefix, uri] of fresh) this.#out += ` xmlns${prefix === '' ? '' : `:${prefix}`}="${attributeValue(uri)}"`;
+      for (const [prefix, uri] of fresh) {
+        this.#out += ` ${prefix === '' ? 'xmlns' : `xmlns:${prefix}`}="${attributeValue(uri)}"`;
+      }
     }
     for (const a of inOrder(tag.attributes)) this.#out += ` ${a.name}="${attributeValue(a.value)}"`;
     this.#out += '>';

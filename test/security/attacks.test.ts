@@ -41,7 +41,7 @@ describe('signature wrapping', () => {
     ['Messaging moved into the Body', (e) => before(e.replace(MESSAGING, (m) => evil(withoutId(m))), /<\/\w+:Envelope>/, '').replace(/<(\w+):Body([^>]*?)\/?>(?:<\/\1:Body>)?/, (_m, p: string, a: string) => `<${p}:Body${a}>${find(e, MESSAGING)}</${p}:Body>`), ['referenceSet', 'digest']],
     ['Messaging moved into the security header', (e) => before(e.replace(MESSAGING, (m) => evil(withoutId(m))), /<\/wsse:Security>/, find(e, MESSAGING)), ['referenceSet']],
     ['Messaging moved into a ds:Object', (e) => before(e.replace(MESSAGING, (m) => evil(withoutId(m))), /<\/ds:Signature>/, `<ds:Object>${find(e, MESSAGING)}</ds:Object>`), ['malformed']],
-    ['Body moved into a wrapper, an evil one in its place', (e) => before(e.replace(BODY, (b) => `${withoutId(b).replace(/\/>$/, '><evil/></S12:Body>')}`), /<\/\w+:Header>/, `<x:w xmlns:x="urn:x">${find(e, BODY)}</x:w>`), ['referenceSet']],
+    ['Body moved into a wrapper, an evil one in its place', (e) => before(e.replace(BODY, (b) => withoutId(b).replace(/\/>$/, '><evil/></S12:Body>')), /<\/\w+:Header>/, `<x:w xmlns:x="urn:x">${find(e, BODY)}</x:w>`), ['referenceSet']],
     ['a second eb:Messaging beside the signed one', (e) => before(e, MESSAGING, evil(withoutId(find(e, MESSAGING)))), ['HEADER_INVALID']],
     ['a second UserMessage beside the signed one', (e) => e.replace(/<eb:UserMessage[^]*<\/eb:UserMessage>/, (u) => u + evil(u)), ['HEADER_INVALID']],
     ['a signed Messaging addressed to another prefix of the same name', (e) => e.replace(MESSAGING, (m) => `<y:Messaging xmlns:y="urn:y">${m}</y:Messaging>`), ['referenceSet', 'malformed']],

@@ -11,27 +11,26 @@ import { LIMITS } from '../../src/limits.js';
 import type { Read } from '../../src/protocol.js';
 import { inboundProtocol } from '../../src/security/inbound.js';
 import type { InboundContent, InboundOptions, SecurityPMode } from '../../src/security/open-message.js';
+import { securityProfile } from '../../src/security/profiles.js';
 import { as4Message, identity, type MessageChoices } from '../support/messages.js';
 import { tempDir } from '../support/temp-dir.js';
 import { certificateIn, corpus, keysIn, present } from './corpus.js';
-import { ours, sender } from './forge.js';
+import { ours, resign, sender } from './forge.js';
 
 const receiver = identity('POP000002');
-const pmode: SecurityPMode = {
-  name: 'test', trust: { anchors: [ours(sender).certificate] }, party: 'commonName', signature: 'required', encryption: 'required',
-};
+const pmode: SecurityPMode = securityProfile('peppol', { anchors: [ours(sender).certificate] }, { name: 'test' });
 const PAYLOAD = Buffer.from('<Invoice>'.padEnd(60_000, 'payload '));
 
-let folder: Awaited<ReturnType<typeof tempDir>>;
+let folder: ReturnType<typeof tempDir>;
 let spool: ReturnType<typeof createSpool>;
 let keysAsked = 0;
-beforeAll(async () => {
-  folder = await tempDir();
+beforeAll(() => {
+  folder = tempDir();
   spool = createSpool({ limits: { ...LIMITS, memoryPerBody: 10_000 }, directory: folder.path, clock: systemClock });
 });
-afterAll(async () => {
+afterAll(() => {
   expect(spool.counters).toMatchObject({ memoryBytes: 0, diskBytes: 0, files: 0 });
-  await folder.remove();
+  folder.remove();
 });
 
 const settings = (more: Partial<InboundOptions> = {}): InboundOptions => ({
@@ -128,6 +127,15 @@ describe('the endpoint reads', () => {
     expect(payloads).toHaveLength(1);
     const [payload] = await contents(answer);
     expect(answer.message.fingerprint).toBe(fingerprint(envelope, [createHash('sha256').update(payload ?? '').digest()]));
+  });
+
+  it('an attachment signed with its header fields (complete transform)', async () => {
+    const signed = (fields: string) => (e: string): string => resign(e.replace(/(<ds:Reference URI="cid:[^]*?Algorithm=")[^"]*("[^]*?<ds:DigestValue>)[^<]*/, (_m, a: string, b: string) =>
+      `${a}http://docs.oasis-open.org/wss/oasis-wss-SwAProfile-1.1#Attachment-Complete-Signature-Transform${b}${createHash('sha256').update(`${fields}<a></a>`).digest('base64')}`), sender.key);
+    const lax = settings({ pmodeOf: () => securityProfile('custom', pmode.trust, { encryption: 'optional' }) });
+    const message = (fields: string): Wire => as4Message({ signer: sender, payloads: ['<a/>'], plan: { tamper: signed(fields) } });
+    expect(await contents(await read(message('Content-ID:<payload-1@as4-once.test>\r\nContent-Type:application/xml\r\n'), lax))).toEqual([Buffer.from('<a/>')]);
+    expect(await refusal(message('Content-ID:<payload-1@as4-once.test>\r\nContent-Type:text/xml\r\n'), lax)).toBe('AUTHENTICATION_FAILED');
   });
 
   it('a bare message with its payload in the Body', async () => {
