@@ -14,7 +14,7 @@ import { newToken, retake, type WorkFile } from './work-file.js';
 import type { Watching } from './watching.js';
 
 /** What became of a file: where it went, or that it still lies in work (`later`), or that another watcher has it. */
-export type Fate = { readonly kind: 'moved'; readonly target: Target; readonly name: string } | { readonly kind: 'split' } | { readonly kind: 'later' } | { readonly kind: 'gone' };
+export type Fate = { readonly kind: 'moved'; readonly target: Target; readonly name: string } | { readonly kind: 'split'; readonly token: string } | { readonly kind: 'later' } | { readonly kind: 'gone' };
 
 type First = Extract<Finding, { kind: 'first' }>;
 type Duplicate = Extract<Finding, { kind: 'duplicate' }>;
@@ -86,11 +86,16 @@ function withinFile(first: First, unit: Unit): Finding {
   return { kind: 'quarantine', unit, code: sameSender ? 'MISMATCH' : 'OTHER_SENDER', why: 'the same number twice in this file, with different content', record: first.record };
 }
 
-/** Someone else works on one of the messages: ours are given back, and the file is tried again under a new token. */
+/**
+ * Someone else works on one of the messages: ours are given back, and the file is tried again later under a new token.
+ * Or it was us, who gave a claim back and died before the file was moved: a token that has ended claims nothing more.
+ */
 async function comeAgain(watching: Watching, file: WorkFile, findings: readonly Finding[]): Promise<Fate> {
   await giveBack(watching, findings, 'another file with one of these messages is in work');
   const again = await retake(watching, file, newToken(watching));
-  return again === undefined ? { kind: 'gone' } : { kind: 'later' };
+  if (again === undefined) return { kind: 'gone' };
+  const others = findings.some((found) => found.kind === 'busy' && found.record.state === 'claimed');
+  return others ? { kind: 'later' } : await processFile(watching, again);
 }
 
 /** Law 2: in the ledger before the file leaves. False: another file settled one of them first. */
@@ -125,7 +130,7 @@ async function mixed(
   if (policy === 'split') {
     await giveBack(watching, findings, 'the file is split');
     await splitUp(watching, file, contents);
-    return { kind: 'split' };
+    return { kind: 'split', token: file.token };
   }
   const drop = new Set(duplicates.map(({ unit }) => unit));
   await replayAcks(watching, file, duplicates);

@@ -101,8 +101,12 @@ class Passes implements FolderWatch {
   async #work(file: WorkFile): Promise<void> {
     await this.#beat(false);
     try {
-      if (file.kind === 'acknowledgement') await processAck(this.#watching, file);
-      else if ((await processFile(this.#watching, file)).kind === 'split') await this.#parts(file);
+      if (file.kind === 'acknowledgement') {
+        await processAck(this.#watching, file);
+      } else {
+        const fate = await processFile(this.#watching, file);
+        if (fate.kind === 'split') await this.#parts(fate.token);
+      }
     } catch (error) {
       // without the ledger nothing else can be decided either, and the order of arrival is kept
       if (error instanceof As4OnceError && ERRORS[error.code].status === 503) throw error;
@@ -111,7 +115,7 @@ class Passes implements FolderWatch {
     }
   }
 
-  async #parts({ token }: WorkFile): Promise<void> {
+  async #parts(token: string): Promise<void> {
     const { id, config } = this.#watching;
     for (const part of await listWork(config.folders.work)) {
       if (part.watcher === id && isPartOf(part.token, token)) await this.#work(part);
