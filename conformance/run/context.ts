@@ -117,6 +117,14 @@ export class Context {
     }
   }
 
+  /** Lets a message whose sender left come to rest: until it is delivered, or for four quiet periods. */
+  async atRest(draft: Draft): Promise<void> {
+    for (let waited = 0; waited < 4 * this.target.times.quiet; waited += this.#pollMs) {
+      if (((await this.countNow(draft)) ?? 0) > 0) return;
+      await this.sleep(this.#pollMs);
+    }
+  }
+
   /** Deliveries that can be seen now; undefined where the target's deliveries are not counted. */
   async countNow(draft: Draft): Promise<number | undefined> {
     return this.#counter === undefined ? undefined : await this.#counter.count(draft.token);

@@ -30,7 +30,10 @@ export function loadTarget(path: string, profile?: ProfileName): Target {
   if (broken !== undefined) throw new Usage(`${path}:${lines.linePos(broken.pos[0]).line}: ${broken.message.split('\n')[0]}`);
   const parsed = targetSchema.safeParse(document.toJS());
   if (!parsed.success) {
-    const wrong = parsed.error.issues.map((issue) => `${path}:${lineOf(document, lines, issue.path)}: ${issue.path.join('.') || 'the file'}: ${issue.message}`);
+    const wrong = parsed.error.issues.map((issue) => {
+      const where = issue.code === 'unrecognized_keys' ? [...issue.path, ...issue.keys.slice(0, 1)] : issue.path;
+      return `${path}:${lineOf(document, lines, where)}: ${where.join('.') || 'the file'}: ${issue.message}`;
+    });
     throw new Usage(wrong.join('\n'));
   }
   const at = (...where: string[]) => `${path}:${lineOf(document, lines, where)}: ${where.join('.')}`;

@@ -72,15 +72,17 @@ export async function sendRaw(url: URL, options: SendOptions): Promise<WireAnswe
       interimCame();
       socket.removeAllListeners();
       socket.on('error', () => undefined);
-      if (answer.kind === 'none' && answer.why === 'cut' && options.dials?.cutAfter?.how === 'reset') socket.resetAndDestroy();
-      else socket.destroy();
+      // resetAndDestroy() ends the stream first, so that a FIN goes before the RST; with the mark alone only the RST goes
+      if (answer.kind === 'none' && answer.why === 'cut' && options.dials?.cutAfter?.how === 'reset') Object.assign(socket, { resetAndClosing: true });
+      socket.destroy();
       resolve(answer);
     };
     const none = (why: Extract<WireAnswer, { kind: 'none' }>['why'], detail: string): void => finish({ kind: 'none', why, detail, ms: ms() });
     const deadline = (): void => {
       timer ??= setTimeout(() => none('timeout', `no complete answer within ${options.answerMs} ms (${reader.size} bytes came)`), options.answerMs);
     };
-    socket.on('data', (chunk: Buffer) => {
+    // who leaves without reading must not see an answer that happens to be quick
+    if (options.dials?.leaveAfterMs === undefined) socket.on('data', (chunk: Buffer) => {
       try {
         const response = reader.push(chunk);
         if (reader.continued || response !== undefined) interimCame();

@@ -14,6 +14,7 @@ export const requirement: Requirement = {
     const message = c.message();
     const request = message.build();
     await c.send(request, { label: 'sender leaves', dials: { leaveAfterMs: 0 } });
+    await c.atRest(message);
     const answer = await c.retry(request, { label: 'retry' });
     c.observe(`the retry got: ${answer.summary}`);
     await c.delivered(message, 1);

@@ -27,6 +27,8 @@ export interface StageOptions {
   readonly claims?: Claims;
   /** False leaves signing and encryption out: a run takes a quarter of the time. */
   readonly signed?: boolean;
+  /** Silence at the end of each requirement, milliseconds. */
+  readonly quiet?: number;
 }
 
 export interface Stage {
@@ -72,7 +74,7 @@ export async function stage(make: (options: ReceiverOptions) => GoodReceiver, ca
       storeUp: async () => void (receiver.storeUp = true),
       clock: async (ms = 0) => void (receiver.now += ms),
     },
-    times: { answer: 10_000, deliver: 2_000, quiet: 40, slow: 200, hook: 5_000, ready: 5_000, requirement: 60_000 },
+    times: { answer: 30_000, deliver: 5_000, quiet: options.quiet ?? 40, slow: 600, hook: 5_000, ready: 10_000, requirement: 120_000 },
     claims: options.claims ?? ALL_CLAIMS,
     largest: 2_000_000,
     capabilities,

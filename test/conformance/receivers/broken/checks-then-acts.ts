@@ -6,7 +6,7 @@ import type { Reply } from '../outgoing.js';
 export class ChecksThenActs extends GoodReceiver {
   override async once(incoming: Incoming): Promise<Reply> {
     const known = this.store.has(this.keyOf(incoming));
-    await new Promise((resolve) => setTimeout(resolve, 5));
+    await new Promise((resolve) => setTimeout(resolve, 60));
     return known ? await super.once(incoming) : await this.first(incoming, this.keyOf(incoming));
   }
 }

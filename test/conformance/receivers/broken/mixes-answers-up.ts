@@ -9,6 +9,7 @@ export class MixesAnswersUp extends GoodReceiver {
   override async deliver(incoming: Incoming): Promise<void> {
     this.#latest = incoming;
     await super.deliver(incoming);
+    await new Promise((resolve) => setTimeout(resolve, 20));
   }
 
   override receipt(incoming: Incoming): Reply {

@@ -1,18 +1,25 @@
-import { readdirSync } from 'node:fs';
-import { beforeAll, describe, expect, test } from 'vitest';
-import { REQUIREMENTS } from '../../conformance/registry.js';
-import type { Requirement } from '../../conformance/run/requirement.js';
-import { BASE, runSuite } from '../../conformance/run/runner.js';
-import type { GoodReceiver, ReceiverOptions } from './receivers/good.js';
-import { makeCast, stage } from './receivers/target.js';
-import type { Cast } from './receivers/target.js';
+import { REQUIREMENTS } from '../../../conformance/registry.js';
+import { BASE, runSuite } from '../../../conformance/run/runner.js';
+import type { Requirement } from '../../../conformance/run/requirement.js';
+import type { GoodReceiver, ReceiverOptions } from './good.js';
+import { stage } from './target.js';
+import type { Cast } from './target.js';
+
+export interface Fault {
+  /** Every requirement that fails or warns. */
+  readonly caughtBy: readonly string[];
+  /** The fault has to do with signatures. */
+  readonly signed?: true;
+  readonly jobs?: number;
+  readonly quiet?: number;
+}
 
 /**
  * Each receiver does one thing wrong. The requirements that were made for it have to fail (or warn), and no others. A
  * fault that has to do with signatures is looked for among the requirements that need them; every other one in the whole
  * suite, unsigned, which is faster.
  */
-const FAULTS: Readonly<Record<string, { readonly caughtBy: readonly string[]; readonly signed?: true; readonly jobs?: number }>> = {
+export const FAULTS: Readonly<Record<string, Fault>> = {
   'accepts-doctypes': { caughtBy: ['soap12/5/1'] },
   'acknowledges-wrong-digests': { signed: true, caughtBy: ['as4/5.1.8/3'] },
   'burns-half-requests': { caughtBy: ['rfc9112/8/2', 'rfc9112/8/3', 'rfc9112/8/4', 'rfc9112/8/5'] },
@@ -22,7 +29,7 @@ const FAULTS: Readonly<Record<string, { readonly caughtBy: readonly string[]; re
   'claims-before-verifying': { signed: true, caughtBy: ['once/forged/1', 'once/forged/2', 'once/forged/3'] },
   'cuts-at-comments': { caughtBy: ['xml/2.4/2'] },
   'delivers-every-copy': { caughtBy: ['as4/3.2/1', 'ta/cp-ta07/1', 'once/bounds/1'] },
-  'delivers-late-again': { caughtBy: ['as4/3.2/1', 'ta/cp-ta07/1', 'once/bounds/1'] },
+  'delivers-late-again': { quiet: 300, caughtBy: ['as4/3.2/1', 'ta/cp-ta07/1', 'once/bounds/1'] },
   'delivers-pings': { caughtBy: ['ebms/5.2.2.8/1'] },
   'delivers-unlisted-parts': { caughtBy: ['ebms/5.1.5/2'] },
   'does-not-sign': { signed: true, caughtBy: ['as4/5.1.8/2'] },
@@ -38,7 +45,7 @@ const FAULTS: Readonly<Record<string, { readonly caughtBy: readonly string[]; re
   'mixes-answers-up': { jobs: 1, caughtBy: ['as4/3.4/1', 'as4/5.1.8/6'] },
   'never-forgets': { caughtBy: ['once/window/1'] },
   'opens-without-store': { caughtBy: ['as4/3.2/21', 'once/store/1'] },
-  'processes-cut-requests': { caughtBy: ['rfc9112/8/5'] },
+  'processes-cut-requests': { quiet: 300, caughtBy: ['rfc9112/8/5'] },
   'receipts-altered-content': { signed: true, caughtBy: ['as4/3.4/4'] },
   'receipts-before-delivery': { caughtBy: ['as4/3.4/2'] },
   'rejects-line-feeds': { caughtBy: ['rfc2046/5.1.1/5'] },
@@ -71,32 +78,21 @@ function standsOn(id: string, roots: ReadonlySet<string>): boolean {
   return (byId(id).dependsOn ?? []).some((before) => roots.has(before) || standsOn(before, roots));
 }
 
-describe('deliberately broken receivers', () => {
-  let cast: Cast;
-  beforeAll(() => {
-    cast = makeCast();
-  });
-
-  test('every broken receiver of the folder is in the table, and the other way round', () => {
-    const files = readdirSync(new URL('./receivers/broken/', import.meta.url)).map((file) => file.replace(/\.ts$/, ''));
-    expect(files.toSorted()).toEqual(Object.keys(FAULTS).toSorted());
-  });
-
-  for (const [name, { caughtBy, signed = false, jobs = 4 }] of Object.entries(FAULTS)) {
-    test(`${name} is caught by ${caughtBy.join(', ')} and nothing else`, { timeout: 120_000 }, async () => {
-      const [Broken] = Object.values((await import(`./receivers/broken/${name}.ts`)) as Record<string, new (options: ReceiverOptions) => GoodReceiver>);
-      if (Broken === undefined) throw new Error(`no class in ${name}`);
-      const scene = await stage((options) => new Broken(options), cast, { signed });
-      try {
-        const results = await runSuite(scene.target, { requirements: signed ? aboutSignatures() : REQUIREMENTS, jobs });
-        const bad = results.filter(({ verdict }) => verdict === 'fail' || verdict === 'warning').map(({ requirement }) => requirement.id);
-        expect(bad.toSorted()).toEqual([...caughtBy].toSorted());
-        expect(results.filter(({ verdict }) => verdict === 'error').map(({ detail }) => detail)).toEqual([]);
-        const blocked = results.filter(({ verdict }) => verdict === 'blocked').map(({ requirement }) => requirement.id);
-        expect(blocked.filter((id) => !standsOn(id, new Set(caughtBy)))).toEqual([]);
-      } finally {
-        await scene.close();
-      }
-    });
+/** What the suite says about one broken receiver. */
+export async function judge(name: string, cast: Cast) {
+  const { caughtBy, signed = false, jobs = 4, quiet = 40 } = FAULTS[name] as Fault;
+  const [Broken] = Object.values((await import(`./broken/${name}.ts`)) as Record<string, new (options: ReceiverOptions) => GoodReceiver>);
+  if (Broken === undefined) throw new Error(`no class in ${name}`);
+  const scene = await stage((options) => new Broken(options), cast, { signed, quiet });
+  try {
+    const results = await runSuite(scene.target, { requirements: signed ? aboutSignatures() : REQUIREMENTS, jobs });
+    const ids = (...verdicts: string[]) => results.filter(({ verdict }) => verdicts.includes(verdict)).map(({ requirement }) => requirement.id).toSorted();
+    return {
+      caught: ids('fail', 'warning'),
+      errors: results.filter(({ verdict }) => verdict === 'error').map(({ requirement, detail }) => `${requirement.id}: ${detail}`),
+      blockedByOthers: ids('blocked').filter((id) => !standsOn(id, new Set(caughtBy))),
+    };
+  } finally {
+    await scene.close();
   }
-});
+}
