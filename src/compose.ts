@@ -4,6 +4,7 @@ import { LedgerHealth, type Health } from './admin/health.js';
 import { metrics } from './admin/metrics.js';
 import { systemClock, type Clock } from './clock.js';
 import { composeOperate } from './compose-operate.js';
+import { journalDrain } from './compose-journal.js';
 import { composeRoutes, routeAt, type Generation } from './compose-routes.js';
 import type { Config } from './config/config.js';
 import type { Delivery } from './delivery/port.js';
@@ -81,6 +82,7 @@ export function compose(options: OnceOptions): Once {
     limits: config.limits,
     waiting: new Waiting(ledger, clock, config.limits, config.times.poll),
     underWay: new Set(),
+    stop: stop.signal,
     mayDecide: () => operate.mayDecide(),
     bypassed: () => operate.bypassed(),
     fromGap: (message) => operate.fromGap(message),
@@ -98,12 +100,12 @@ export function compose(options: OnceOptions): Once {
     spooled: () => ({ memory: spool.counters.memoryBytes, disk: spool.counters.diskBytes }),
     ledgerUp: () => health.up,
   });
-  const drainJournal = (): Promise<void> =>
-    journal.drain(ledger, (entry, answer) => events.emit('journalClosed', { key: entry.key, messageId: entry.claim.reference, answer }));
-  // Law 2: the journal is settled at start, before new claims, and again whenever the ledger comes back.
-  const settled = Promise.all([drainJournal().catch(() => undefined), operate.ready]);
+  // Law 2: the journal is settled at start, before new claims, and afterwards as soon as the ledger can be reached again.
+  const drainJournal = journalDrain({ journal, ledger, events, clock, pauseMs: config.times.poll, stop: stop.signal });
+  const settled = Promise.all([drainJournal(), operate.ready]);
+  events.on('journaled', () => void drainJournal());
   events.on('ledger', ({ up }) => {
-    if (up) void drainJournal().catch(() => undefined);
+    if (up) void drainJournal();
   });
   void health.watch(clock, HEALTH_EVERY, stop.signal);
 

@@ -1,4 +1,4 @@
-import { askLedger, claimOf } from './delivery/claim.js';
+import { askLedger, claimOf, heldWhileDown } from './delivery/claim.js';
 import { deliver, forward } from './delivery/deliver.js';
 import { later, refused } from './delivery/refuse.js';
 import { replay } from './delivery/replay.js';
@@ -8,6 +8,7 @@ import type { AnswerName } from './events.js';
 import type { Exchange, Reply } from './exchange.js';
 import type { Claim, ClaimAnswer } from './ledger/port.js';
 import { named, noteMessage, noteRecord, report } from './notes.js';
+import { partiesText } from './policy/key.js';
 import type { Route, Step, Walk } from './walk.js';
 
 type Inbound = Extract<TakenIn, { kind: 'message' }>;
@@ -132,15 +133,25 @@ async function pass(step: Step, taken: Extract<TakenIn, { kind: 'pass' }>): Prom
 
 /** The ledger's answer; `open` where shadow mode goes on without one. */
 async function answerOf(step: Step, { rule }: Inbound, claim: Claim): Promise<ClaimAnswer | 'open'> {
-  const asked = askLedger(step, claim);
+  const asked = askLedger(step, claim, rule.mode === 'shadow');
   return await (rule.mode === 'shadow' ? asked.catch(() => 'open' as const) : orNote(step, 'unavailable', asked));
 }
 
-/** For one window after a change of granularity a record under the old key still speaks for its message. */
-async function keyInForce(step: Step, { keys }: Inbound): Promise<string> {
-  if (keys.previous === undefined) return keys.key;
-  const found = await orNote(step, 'unavailable', step.walk.ledger.find(keys.previous));
-  return found === undefined ? keys.key : keys.previous;
+/**
+ * For one window after a change of granularity a record under the old key still speaks for its message, though not for
+ * another one that only the old key took for the same.
+ */
+async function keyInForce(step: Step, { keys, rule, message }: Inbound): Promise<string> {
+  const { previous, key } = keys;
+  if (previous === undefined) return key;
+  const find = (): ReturnType<Step['walk']['ledger']['find']> => step.walk.ledger.find(previous);
+  const found = await (rule.mode === 'shadow' ? find().catch(() => undefined) : orNote(step, 'unavailable', heldWhileDown(step, find)));
+  if (found === undefined) return key;
+  const { facts, fingerprint, sender } = found.record;
+  const another = (rule.key.includes('+sender') && sender !== partiesText(message.facts.from))
+    || (rule.key.includes('+recipient') && partiesText(facts.to) !== partiesText(message.facts.to))
+    || (rule.key.includes('+content') && fingerprint !== message.fingerprint);
+  return another ? key : previous;
 }
 
 function comeAgain(step: Step, answer: AnswerName, code: 'IN_PROGRESS' | 'HELD', status: 409 | 503 = 503): Reply {

@@ -24,6 +24,8 @@ export interface Walk {
   readonly waiting: Waiting;
   /** Attempts under way, so that a shutdown can wait for them. */
   readonly underWay: Set<Promise<unknown>>;
+  /** Aborts at the end of a shutdown: what still goes on in the background ends with it. */
+  readonly stop?: AbortSignal;
   /** Throws LEDGER_BEHIND while this process must not decide anything (the ledger went back in time, `ledger.strict`). */
   mayDecide(): void;
   /** An operator has switched the ledger off for a while: everything goes forward, unclaimed and marked. */

@@ -37,7 +37,8 @@ export function claimFor({ message, rule, times, ...given }: ClaimInputs): Claim
     lateMs: rule.late,
     patienceMs: times.patience,
     openKeptMs: times.openKept,
-    uncertain: rule.uncertain,
+    // a Receipt that comes by callback proves nothing here: every copy goes on, marked, and none waits for an operator
+    uncertain: rule.replyPattern === 'callback' ? 'redeliver' : rule.uncertain,
     otherSender: rule.otherSender,
     known: rule.known,
     notAfterMs: times.ledgerOutage,
@@ -50,16 +51,49 @@ export function claimOf({ route, walk }: Step, key: string, message: Message, ru
 }
 
 /**
- * One atomic question to the ledger. While it cannot be reached the request is held and the same claim (same token, so
- * our own grant is recognised) is tried again, bounded by times.ledgerOutage; then LEDGER_DOWN, never an invented answer.
+ * One atomic question to the ledger, held while it is away; the token is the same, so that our own grant is recognised.
+ * `once`: shadow mode holds nobody up.
  */
-export async function askLedger(step: Step, claim: Claim): Promise<ClaimAnswer> {
-  const { route, walk } = step;
-  const until = Math.min(walk.clock.monotonic() + route.times.ledgerOutage, step.answerBy);
+export async function askLedger(step: Step, claim: Claim, once = false): Promise<ClaimAnswer> {
+  let asked = false;
+  const ask = async (): Promise<ClaimAnswer> => {
+    step.walk.mayDecide();
+    asked = true;
+    return await step.walk.ledger.claim(claim);
+  };
+  try {
+    return await (once ? ask() : heldWhileDown(step, ask));
+  } catch (error) {
+    if (asked && claim.take !== false && error instanceof As4OnceError && error.code === 'LEDGER_DOWN') void disown(step, claim);
+    throw error;
+  }
+}
+
+/**
+ * A claim that may have been granted without our hearing of it, and that nobody will deliver. Left to lapse it would
+ * count as an uncertain attempt, so it is given back as soon as the ledger is there again.
+ */
+async function disown({ route, walk }: Step, claim: Claim): Promise<void> {
+  const { key, token, openKeptMs } = claim;
+  const until = walk.clock.monotonic() + route.times.patience;
+  while (walk.clock.monotonic() < until) {
+    await walk.clock.sleep(route.times.poll, walk.stop);
+    if (walk.stop?.aborted === true) return;
+    const release = { key, token, outcome: 'rejected', reason: 'LEDGER_DOWN', hold: false, counts: false, openKeptMs, claim } as const;
+    const done = await walk.ledger.release(release).then(() => true, () => false);
+    if (done) return;
+  }
+}
+
+/**
+ * While the ledger cannot be reached the request is held and the same command is tried again, bounded by
+ * times.ledgerOutage; then LEDGER_DOWN, never an invented answer. Only for commands that may be repeated.
+ */
+export async function heldWhileDown<T>({ route, walk, answerBy }: Step, command: () => Promise<T>): Promise<T> {
+  const until = Math.min(walk.clock.monotonic() + route.times.ledgerOutage, answerBy);
   for (let pause = 100; ; pause = Math.min(pause * 2, 1_000)) {
     try {
-      walk.mayDecide();
-      return await walk.ledger.claim(claim);
+      return await command();
     } catch (error) {
       const passing = error instanceof As4OnceError && error.code === 'LEDGER_DOWN';
       if (!passing || walk.clock.monotonic() + pause >= until) throw error;

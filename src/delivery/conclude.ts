@@ -62,7 +62,7 @@ async function release(step: Step, claim: Claim, result: AttemptResult): Promise
   if (answer === undefined) return later(step, 'LEDGER_DOWN');
   if (answer.kind === 'gone') return later(step, 'STALE');
   if (answer.kind === 'stale') return fromStanding(step, answer.record, claim);
-  if (result.outcome === 'uncertain') walk.events.emit('uncertain', { ...named, reason: result.reason });
+  if (result.outcome === 'uncertain' && result.reason !== 'callback') walk.events.emit('uncertain', { ...named, reason: result.reason });
   if (answer.record.state === 'held') walk.events.emit('held', { ...named, reason: result.reason });
   return result.code !== undefined && ERRORS[result.code].status === 503 ? later(step, result.code) : result.reply;
 }
@@ -72,7 +72,7 @@ function fromStanding(step: Step, record: LedgerRecord, claim: Claim): Reply {
 }
 
 /** Tries for times.settle; undefined where the ledger never confirmed. Every command is idempotent under its token. */
-async function persist(step: Step, command: () => Promise<Answer>): Promise<Answer | undefined> {
+export async function persist(step: Step, command: () => Promise<Answer>): Promise<Answer | undefined> {
   const { clock } = step.walk;
   const until = clock.monotonic() + step.route.times.settle;
   for (let pause = 50; ; pause = Math.min(pause * 2, 1_000)) {

@@ -1,6 +1,8 @@
 import { As4OnceError } from '../errors.js';
 import type { Claim, Point, PointAnswer } from '../ledger/port.js';
 import type { SecondKey, Step } from '../walk.js';
+import { heldWhileDown } from './claim.js';
+import { persist } from './conclude.js';
 
 /** What the second keys said: the id of the first message with this content, and whether to deliver nothing. */
 export interface SecondKeyVerdict {
@@ -37,7 +39,7 @@ export async function pointSecondKeys(step: Step, keys: readonly SecondKey[], cl
 async function point(step: Step, key: SecondKey, claim: Claim): Promise<PointAnswer> {
   const { walk } = step;
   for (;;) {
-    const answer = await walk.ledger.point(commandOf(step, key, claim));
+    const answer = await heldWhileDown(step, () => walk.ledger.point(commandOf(step, key, claim)));
     if (answer.kind !== 'inFlight' || key.policy === 'flag') return answer;
     if (!(await walk.waiting.for(answer.primary.key, answer.primary, step.answerBy))) {
       throw new As4OnceError('IN_PROGRESS', `the same content is in work as ${answer.primary.reference}`);
@@ -45,12 +47,16 @@ async function point(step: Step, key: SecondKey, claim: Claim): Promise<PointAns
   }
 }
 
-/** Nothing went upstream, so the claim ends as a certain rejection. */
+/**
+ * Nothing went upstream, so the claim ends as a certain rejection. That must reach the ledger: a claim that is only left
+ * to lapse counts as uncertain, and would be held or delivered marked although nobody has seen the message.
+ */
 async function giveBack(step: Step, claim: Claim, error: unknown): Promise<void> {
   const reason = error instanceof As4OnceError ? error.code : 'second key';
-  await step.walk.ledger
-    .release({ key: claim.key, token: claim.token, outcome: 'rejected', reason, hold: false, counts: false, openKeptMs: claim.openKeptMs, claim })
-    .catch(() => undefined);
+  step.notes.answer = reason === 'IN_PROGRESS' || reason === 'TOO_MANY_WAITING' ? 'busy' : 'unavailable';
+  const { key, token, openKeptMs } = claim;
+  const release = { key, token, outcome: 'rejected', reason, hold: false, counts: false, openKeptMs, claim } as const;
+  await persist(step, () => step.walk.ledger.release(release)).catch(() => undefined);
 }
 
 function commandOf(step: Step, key: SecondKey, claim: Claim): Point {
