@@ -12,15 +12,20 @@ import type { Envelope } from './units.js';
  */
 export function readAnswer(contentType: string | undefined, body: Uint8Array, limits: Limits): Envelope | undefined {
   try {
-    const media = contentType === undefined ? undefined : parseContentType(contentType);
-    const told = media?.type.startsWith('multipart/') === true ? media.parameters.get('boundary') : undefined;
-    const boundary = told ?? firstBoundary(body);
-    const root = boundary === undefined ? body : rootPart(body, boundary, media?.parameters.get('start'), limits);
+    const root = answerRoot(contentType, body, limits);
     // A Receipt may copy the UserMessage with its Ids.
     return root === undefined ? undefined : readEnvelope(root, limits, { uniqueIds: false });
   } catch {
     return undefined;
   }
+}
+
+/** The bytes of the envelope in an answer: the body itself, or the root of a package. Throws where a package is broken. */
+export function answerRoot(contentType: string | undefined, body: Uint8Array, limits: Limits): Uint8Array | undefined {
+  const media = contentType === undefined ? undefined : parseContentType(contentType);
+  const told = media?.type.startsWith('multipart/') === true ? media.parameters.get('boundary') : undefined;
+  const boundary = told ?? firstBoundary(body);
+  return boundary === undefined ? body : rootPart(body, boundary, media?.parameters.get('start'), limits);
 }
 
 /** The part that `start` names, or the first one. */
