@@ -5,6 +5,7 @@ import type { Config } from './config/config.js';
 import { configDigest } from './config/redact.js';
 import type { Events } from './events.js';
 import type { Ledger } from './ledger/port.js';
+import { extendWindows } from './operate/extend-windows.js';
 import { BypassWatch, type Bypass } from './operate/bypass.js';
 import { dropNode, reportNode, type NodeReport } from './operate/nodes.js';
 import { Sentinel, type Behind } from './operate/sentinel.js';
@@ -52,6 +53,8 @@ export function composeOperate(parts: OperateParts): Operate {
   const stop = new AbortController();
   const ready = sentinel?.look() ?? Promise.resolve();
   void ready.then(() => sentinel?.watch(stop.signal));
+  let extending = new AbortController();
+  extend(parts.config);
   void bypass.watch(stop.signal);
   void writeUntil(stop.signal);
 
@@ -68,6 +71,7 @@ export function composeOperate(parts: OperateParts): Operate {
     },
     reload: (next) => {
       digest = configDigest(next);
+      extend(next, next.times.answerBy);
     },
     close: async () => {
       stop.abort();
@@ -75,6 +79,16 @@ export function composeOperate(parts: OperateParts): Operate {
       await dropNode(ledger, by).catch(() => undefined);
     },
   };
+
+  /** The process has one name as long as it listens in one place: a restart goes on where it was. */
+  function extend(config: Config, oldRulesMs?: number): void {
+    extending.abort();
+    extending = new AbortController();
+    const { listen } = config;
+    const name = listen === undefined ? node : `${node} ${listen.host}:${listen.port}`;
+    const signal = AbortSignal.any([stop.signal, extending.signal]);
+    void ready.then(() => extendWindows({ ledger, clock, events, by: name, ...(oldRulesMs === undefined ? {} : { oldRulesMs }) }, config, signal));
+  }
 
   async function writeUntil(signal: AbortSignal): Promise<void> {
     await writer.adopt();

@@ -55,6 +55,8 @@ export interface EventMap {
   operator: OperatorEvent;
   /** A request to the admin API without the right to it. */
   denied: { readonly peer: string; readonly path: string };
+  /** Standing records got a longer window, since the rules give them one now. */
+  windowsRaised: { readonly records: number; readonly seen: number };
   /** The store's own settings endanger the guarantee. */
   storeWarning: { readonly code: string; readonly text: string };
   /** Something unexpected that lost nothing but should be seen. */

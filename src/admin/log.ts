@@ -16,7 +16,7 @@ export function attachLog(events: Events, options: LogOptions): Logger {
   });
   const warn = ['takeOver', 'uncertain', 'held', 'mismatch', 'late', 'resend', 'lateOutcome', 'twoReceipts', 'replyTooLarge', 'storeWarning', 'journaled', 'storm', 'operator', 'denied', 'gap', 'bypass', 'behind'] as const;
   const error = ['twoContents', 'burnt', 'wrongAnswer', 'unreadable', 'fault'] as const;
-  const info = ['shadow', 'journalClosed'] as const;
+  const info = ['shadow', 'journalClosed', 'windowsRaised'] as const;
   for (const name of warn) events.on(name, (event) => log.warn({ event: name, ...event }));
   for (const name of error) events.on(name, (event) => log.error({ event: name, ...event }));
   for (const name of info) events.on(name, (event) => log.info({ event: name, ...event }));

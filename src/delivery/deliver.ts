@@ -7,11 +7,15 @@ import { conclude } from './conclude.js';
 import type { AttemptResult, Attempted, Mark } from './port.js';
 import { keepRoot } from './keep-root.js';
 import { later } from './refuse.js';
-import { pointSecondKeys } from './second-keys.js';
+import { pointSecondKeys, type SecondKeyVerdict } from './second-keys.js';
 import type { TakenIn } from './take-in.js';
 
 type Inbound = Extract<TakenIn, { kind: 'message' }>;
 export type Granted = Extract<ClaimAnswer, { kind: 'claimed' }>;
+
+/** How long shadow mode waits for the ledger while it looks on, ms. */
+const SHADOW = 1_000;
+const NO_SECOND_KEYS: SecondKeyVerdict = { first: undefined, suppress: false, confirm: async () => undefined };
 
 /**
  * claimed: hand the message on once, and let the outcome decide the ledger. A client that hangs up changes nothing; an
@@ -57,20 +61,24 @@ async function attemptAndConclude(step: Step, inbound: Inbound, claim: Claim, gr
   if (body === undefined) throw new As4OnceError('INTERNAL', 'a claim without a body');
   const stopRenewing = renewing(step, claim);
   try {
-    const seconds = await pointSecondKeys(step, inbound.keys.second, claim);
+    const shadow = inbound.rule.mode === 'shadow';
+    const pointed = pointSecondKeys(step, inbound.keys.second, claim);
+    const seconds = await (shadow ? lookingOn(step, pointed, NO_SECOND_KEYS) : pointed);
     const mark = markOf(step, inbound, granted, seconds.first);
     noteMark(step, granted, mark, seconds.first);
     const { result } = await attemptOnce(step, {
       ...inputs(step, inbound),
       body,
-      mark: inbound.rule.mode === 'shadow' ? undefined : mark,
+      mark: shadow ? undefined : mark,
       record: granted.record,
       ...(granted.previous === undefined ? {} : { previous: granted.previous }),
       ...(seconds.first === undefined ? firstIdOf(granted) : { firstId: seconds.first }),
       ...(seconds.suppress ? { suppress: true as const } : {}),
     });
     noteResult(step, result);
-    const reply = await conclude(step, claim, granted, result);
+    const concluded = conclude(step, claim, granted, result);
+    if (shadow) await lookingOn(step, concluded, result.reply);
+    const reply = shadow ? result.reply : await concluded;
     if (result.outcome === 'accepted') {
       await seconds.confirm();
       keepRoot(step, inbound, claim);
@@ -80,6 +88,17 @@ async function attemptAndConclude(step: Step, inbound: Inbound, claim: Claim, gr
     stopRenewing();
     await body.dispose();
   }
+}
+
+/** Shadow mode holds nobody up, whatever the ledger says or whether it can be reached at all. */
+async function lookingOn<T>({ walk }: Step, work: Promise<T>, otherwise: T): Promise<T> {
+  const settled = work.catch(() => otherwise);
+  walk.underWay.add(settled);
+  void settled.then(() => walk.underWay.delete(settled));
+  const enough = new AbortController();
+  const done = await Promise.race([settled, walk.clock.sleep(SHADOW, enough.signal).then(() => otherwise)]);
+  enough.abort();
+  return done;
 }
 
 /** A renewal that fails is no reason to stop: the first valid Receipt wins, whoever holds the record (law 5). */

@@ -100,8 +100,9 @@ class HttpUpstream implements Upstream {
       accessPoint,
     };
     const verdict = message.protocol === 'as4' ? judge(heard.what, sent) : judgeByStatus(heard.what, attempted.rule.accept, sent);
-    // A copy that was claimed by nobody gets the access point's own answer, whatever that is.
-    const send = record === undefined && heard.what.kind === 'answer' ? 'answer' : verdict.send;
+    // A copy that was claimed by nobody, and whatever shadow mode looks on at, gets the access point's own answer.
+    const own = record === undefined || attempted.rule.mode === 'shadow';
+    const send = own && heard.what.kind === 'answer' ? 'answer' : verdict.send;
     return result(heard, { ...verdict, send }, attempted, (code) => this.#refusal(code));
   }
 

@@ -71,6 +71,8 @@ export interface Ledger {
   notes(shelf: string): Promise<ReadonlyMap<string, string>>;
   /** A copy of the whole store as it stands, made while it is used, in a folder that is empty; where the engine can. */
   copyTo?(folder: string): Promise<void>;
+  /** What in the store's own settings endangers the guarantee now. The engine looks again by itself, so that it also ends. */
+  warnings?(): readonly StoreWarning[];
   /** Cheap round trip for health; rejects like any command where the engine cannot be reached. */
   ping(): Promise<{ readonly ms: number }>;
   close(): Promise<void>;
@@ -188,6 +190,12 @@ export type PointAnswer =
   /** The pointer stands, but for other content. */
   | { readonly kind: 'differs'; readonly primary: LedgerRecord }
   | { readonly kind: 'inFlight'; readonly primary: LedgerRecord };
+
+/** The code is stable; the text is for people and says what to do. */
+export interface StoreWarning {
+  readonly code: string;
+  readonly text: string;
+}
 
 export interface LedgerStats {
   /** Records by state, as far as the engine knows without reading all of them. */

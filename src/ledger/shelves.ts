@@ -12,3 +12,6 @@ export const NODES = 'nodes';
 
 /** Tallies of one day (UTC): `2026-12-01`. */
 export const tallyShelf = (day: string): string => `tally/${day}`;
+
+/** How far each process has walked the ledger after its windows changed. */
+export const WINDOWS = 'windows';

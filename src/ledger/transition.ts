@@ -69,13 +69,17 @@ export type ListName = 'held' | 'uncertain' | 'inFlight';
 /** Whether the record belongs into the small index of what an operator may have to look at (G11). */
 export const indexed = (record: LedgerRecord): boolean =>
   record.pointer === undefined
-  && (record.state === 'claimed' || record.state === 'held' || (record.state === 'open' && record.firstUncertain !== undefined));
+  && (record.state === 'claimed' || record.state === 'held' || waits(record));
+
+/** Nobody can decide about a message whose Receipt comes by callback, and nobody has to. */
+const waits = (record: LedgerRecord): boolean =>
+  record.state === 'open' && record.firstUncertain !== undefined && record.attempts.at(-1)?.reason !== 'callback';
 
 /** Which list an indexed record is on now: a lapsed claim is an uncertain attempt already. */
 export function listedAs(record: LedgerRecord, at: Moment): ListName | undefined {
   if (record.state === 'held') return 'held';
   if (record.state === 'claimed') return isLive(record, { ...at, contactMs: Infinity }) ? 'inFlight' : 'uncertain';
-  return record.state === 'open' && record.firstUncertain !== undefined && record.cleared === undefined ? 'uncertain' : undefined;
+  return waits(record) && record.cleared === undefined ? 'uncertain' : undefined;
 }
 
 export { point, primariesOf } from './transition/point.js';

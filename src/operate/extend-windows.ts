@@ -19,6 +19,11 @@ export interface Extending {
   readonly events: Events;
   /** Which process this is: stays the same over a restart, and no other has it at the same time. */
   readonly by: string;
+  /**
+   * Set at a reload: so long, ms, exchanges may still claim by the rules they came by. Whatever they wrote behind the back
+   * of the first walk is seen by a second one.
+   */
+  readonly oldRulesMs?: number;
 }
 
 /** What a record may claim by today's rules, ms. */
@@ -30,9 +35,10 @@ interface Span {
 interface Progress {
   /** Of the rules the walk was for. */
   readonly digest: string;
-  /** Absent at the beginning, and when all was seen. */
+  /** Walks that are not done. */
+  readonly left: number;
+  /** Absent at the beginning of a walk. */
   readonly cursor?: string;
-  readonly done: boolean;
 }
 
 /** Records looked at before the next pause: about a thousand a second, whatever the store could do. */
@@ -44,33 +50,37 @@ const KEPT = 366 * 86_400_000;
 
 /** Resolves when every record that stands has been seen, or at once where that was done before; ends early on `signal`. */
 export async function extendWindows(parts: Extending, config: Pick<Config, 'routes' | 'watch'>, signal: AbortSignal): Promise<void> {
-  const { ledger, clock, events, by } = parts;
+  const { ledger, clock, events, by, oldRulesMs } = parts;
   const spans = new Spans(config);
   let progress: Progress | undefined;
   let raised = 0;
   let seen = 0;
   while (!signal.aborted) {
     try {
-      progress ??= await begun(ledger, by, spans.digest);
-      if (progress.done) break;
+      progress ??= await begun(ledger, by, { digest: spans.digest, left: oldRulesMs === undefined ? 1 : 2 });
+      if (progress.left === 0) return;
       const step = await walk(ledger, spans, progress.cursor, signal);
       raised += step.raised;
       seen += step.seen;
-      progress = { digest: spans.digest, done: step.cursor === undefined, ...(step.cursor === undefined ? {} : { cursor: step.cursor }) };
+      const { digest, left } = progress;
+      progress = step.cursor === undefined ? { digest, left: left - 1 } : { digest, left, cursor: step.cursor };
       // of an unfinished walk only the next process needs to know, so that a small ledger costs one note
-      if (progress.done || seen % (AT_ONCE * 10) < AT_ONCE) await note(ledger, by, progress);
-      if (!progress.done) await clock.sleep(PAUSE, signal);
+      if (step.cursor === undefined || seen % (AT_ONCE * 10) < AT_ONCE) await note(ledger, by, progress);
+      if (step.cursor === undefined && raised > 0) {
+        events.emit('windowsRaised', { records: raised, seen });
+        raised = 0;
+      }
+      if (progress.left > 0) await clock.sleep(step.cursor === undefined ? (oldRulesMs ?? 0) : PAUSE, signal);
     } catch {
       await clock.sleep(AGAIN, signal); // out of reach: nothing is lost, the walk goes on from where it was
     }
   }
-  if (raised > 0) events.emit('windowsRaised', { records: raised, seen });
 }
 
 /** Goes on with a walk for the same rules, if this process has begun one. */
-async function begun(ledger: Ledger, by: string, digest: string): Promise<Progress> {
+async function begun(ledger: Ledger, by: string, fresh: Progress): Promise<Progress> {
   const standing = parsed((await ledger.notes(WINDOWS)).get(by));
-  return standing?.digest === digest ? standing : { digest, done: false };
+  return standing?.digest === fresh.digest ? standing : fresh;
 }
 
 async function note(ledger: Ledger, by: string, progress: Progress): Promise<void> {
@@ -80,7 +90,7 @@ async function note(ledger: Ledger, by: string, progress: Progress): Promise<voi
 function parsed(text: string | undefined): Progress | undefined {
   try {
     const progress = JSON.parse(text ?? '') as Partial<Progress>;
-    return typeof progress.digest === 'string' && typeof progress.done === 'boolean' ? (progress as Progress) : undefined;
+    return typeof progress.digest === 'string' && typeof progress.left === 'number' ? (progress as Progress) : undefined;
   } catch {
     return undefined;
   }

@@ -7,7 +7,7 @@ import { commandsOver, type Apply } from '../commands.js';
 import { Contact } from '../contact.js';
 import { checkNote } from '../notes.js';
 import { beforeThisBoot, provenDead } from '../owner.js';
-import type { Acceptance, Claim, Ledger, LedgerMeta } from '../port.js';
+import type { Acceptance, Claim, Ledger, LedgerMeta, StoreWarning } from '../port.js';
 import type { DuplicateKey, LedgerRecord, Owner } from '../record.js';
 import { guarded, listedAs, point, primariesOf, settles, stands, transition, wakes } from '../transition.js';
 import type { Moment } from '../transition.js';
@@ -31,17 +31,24 @@ export interface LmdbOptions {
   readonly maxBytes?: number;
   /** A command of an operator: leases are judged by how long the machine has been up, not by this process' own contact. */
   readonly oneShot?: boolean;
+  /** Refuse a folder that a restart of the machine forgets. */
+  readonly strict?: boolean;
   /** How long a write may wait for other processes, ms. Default 5,000. */
   readonly commandTimeout?: number;
 }
 
 /**
  * The embedded ledger (LMDB): nothing to install, durable before it answers, atomic across the processes of a machine.
- * @throws As4OnceError CONFIG_INVALID where the folder does not lie on a local disk; LEDGER_DOWN where it cannot be opened.
+ * @throws As4OnceError CONFIG_INVALID where the folder does not lie on a local disk, or with `strict` on none at all; LEDGER_DOWN where it cannot be opened.
  */
 export async function lmdbLedger(options: LmdbOptions): Promise<Ledger> {
-  const { clock = systemClock, events, commandTimeout = 5_000 } = options;
+  const { clock = systemClock, events, commandTimeout = 5_000, strict = false } = options;
   const folder = prepareFolder(options.path);
+  const warnings: readonly StoreWarning[] = folder.forgetful
+    ? [{ code: 'STORE_IN_MEMORY', text: `${options.path} lies in memory: a restart of the machine loses the ledger` }]
+    : [];
+  const [forgetful] = warnings;
+  if (strict && forgetful !== undefined) throw new As4OnceError('CONFIG_INVALID', `ledger.strict refuses a store that may forget: ${forgetful.text}`);
   const store = opened(folder.path);
   const contact = new Contact(clock);
   const time = new LedgerClock(clock, () => contact.lose());
@@ -52,10 +59,8 @@ export async function lmdbLedger(options: LmdbOptions): Promise<Ledger> {
     throw await asLedgerError(error);
   }
   contact.confirm();
-  if (folder.forgetful) {
-    events?.emit('storeWarning', { code: 'STORE_IN_MEMORY', text: `${options.path} lies in memory: a restart of the machine loses the ledger` });
-  }
-  return new Embedded({ ...options, clock, commandTimeout }, folder.path, store, contact, time).port();
+  for (const warning of warnings) events?.emit('storeWarning', warning);
+  return new Embedded({ ...options, clock, commandTimeout, warnings }, folder.path, store, contact, time).port();
 }
 
 function opened(path: string): Store {
@@ -66,7 +71,7 @@ function opened(path: string): Store {
   }
 }
 
-type Settings = LmdbOptions & { readonly clock: Clock; readonly commandTimeout: number };
+type Settings = LmdbOptions & { readonly clock: Clock; readonly commandTimeout: number; readonly warnings: readonly StoreWarning[] };
 
 class Embedded {
   readonly #settings: Settings;
@@ -227,6 +232,7 @@ class Embedded {
         await this.#flush();
         await this.#store.copyTo(folder);
       },
+      warnings: () => this.#settings.warnings,
       ping: async () => {
         this.#ensureOpen();
         const began = this.#settings.clock.monotonic();

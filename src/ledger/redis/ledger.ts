@@ -119,6 +119,7 @@ export function redisPort({ runner, keys, clock, contact, watchman, patienceMs, 
       await swaps.readAll(['00:']);
       return { ms: clock.monotonic() - began };
     },
+    warnings: () => watchman.warnings,
     inspect: () => watchman.inspect(),
     close: async () => {
       watchman.stop();

@@ -34,11 +34,13 @@ export class Watchman {
   #full: string | undefined;
   #states: readonly NodeState[] = [];
   #uptimeAt = 0;
+  /** Contact was lost since the last look at the settings: what answers now may be another server. */
+  #unseen = true;
 
   constructor(runner: Runner, options: WatchmanOptions) {
     this.#runner = runner;
     this.#options = options;
-    runner.port.onLost(() => options.contact.lose());
+    runner.port.onLost(() => this.#lost());
   }
 
   /** Why no new claims are taken. */
@@ -56,6 +58,13 @@ export class Watchman {
     return this.#states;
   }
 
+  /** As of the last look; that the server is nearly full is known every second. */
+  get warnings(): readonly StoreWarning[] {
+    const seen = this.#states.flatMap(({ warnings }) => warnings);
+    const others = seen.filter(({ code }) => code !== 'STORE_NEARLY_FULL');
+    return this.#full === undefined ? others : [...others, { code: 'STORE_NEARLY_FULL', mayForget: false, text: this.#full }];
+  }
+
   start(): void {
     this.#timer ??= setInterval(() => void this.#beat(), BEAT).unref();
   }
@@ -70,6 +79,8 @@ export class Watchman {
     const nodes = await this.#runner.within(this.#runner.port.nodes());
     this.#states = await Promise.all(nodes.map((node) => this.#runner.within(inspectNode(node, waitReplicas, clock.now()))));
     this.#uptimeAt = clock.monotonic();
+    this.#unseen = false;
+    this.#full = undefined;
     for (const { id, usedMemory, maxMemory } of this.#states) this.#look(id, usedMemory, maxMemory);
     const warnings = this.#states.flatMap((state) => state.warnings);
     for (const { code, text } of warnings) {
@@ -86,6 +97,11 @@ export class Watchman {
     if (used > bound) this.#full = `Redis${id === '' ? '' : ` ${id}`} uses ${used} bytes, and claims are taken up to ${Math.floor(bound)}`;
   }
 
+  #lost(): void {
+    this.#options.contact.lose();
+    this.#unseen = true;
+  }
+
   async #beat(): Promise<void> {
     const { contact } = this.#options;
     const now = performance.now();
@@ -100,9 +116,9 @@ export class Watchman {
       this.#full = undefined;
       for (const { id, info } of replies) this.#look(id, Number(info.get('used_memory') ?? 0), Number(info.get('maxmemory') ?? 0));
       contact.confirm();
-      if (this.#beats % INSPECT_EVERY === 0) await this.inspect();
+      if (this.#unseen || this.#beats % INSPECT_EVERY === 0) await this.inspect();
     } catch {
-      contact.lose();
+      this.#lost();
     } finally {
       this.#busy = false;
     }
