@@ -11,7 +11,11 @@ import { redisPort, type RedisLedger } from './ledger.js';
 import { Runner } from './runner.js';
 import { Watchman } from './watchman.js';
 
-export interface RedisLedgerOptions extends Partial<Omit<Connection, 'tls'>> {
+export interface RedisLedgerOptions extends Omit<Connection, 'tls' | 'commandTimeout' | 'connectTimeout'> {
+  /** How long one command may take, ms. Default 2,000. */
+  readonly commandTimeout?: number | undefined;
+  /** How long a connection may take to open, ms. Default 5,000. */
+  readonly connectTimeout?: number | undefined;
   /** Library of the ledger's own client; or a connected client of the caller's, of either library. Default ioredis. */
   readonly client?: 'ioredis' | 'node-redis' | object | undefined;
   /** The library of a client handed in, where it cannot be told by its looks (a wrapper). */

@@ -23,7 +23,7 @@ const luaRange = ({ at, width }: { at: number; width: number }): string => `${at
  *         9 copies to add to those that stand, or '=' to keep the value's own
  *        10 flags: c count a copy where another record stands, s count a settle, p publish
  *        11 token, whose own copy is never counted · 12 channel · 13 message
- *   Reply {code, now, standing value or nil, counted}
+ *   Reply {code, now, standing value or nil, counted; where written, the copies it has now}
  *         code 0 written · 1 another record stands · 2 judged by another time · 3 too late
  */
 const SWAP = `
@@ -34,9 +34,10 @@ local found = '-'
 if standing then found = string.sub(standing, ${luaRange(version)}) end
 if found ~= ARGV[1] then
   local counted = 0
-  if standing and string.find(ARGV[10], 'c', 1, true) and string.sub(standing, 1, 3) == '${HEAD.magic}'
+  local copies = standing and string.sub(standing, 1, 3) == '${HEAD.magic}' and tonumber(string.sub(standing, ${luaRange(copies)}))
+  if copies and string.find(ARGV[10], 'c', 1, true)
       and not string.find(standing, '"token":"' .. ARGV[11] .. '"', 1, true) then
-    local count = string.format('%0${copies.width}d', tonumber(string.sub(standing, ${luaRange(copies)})) + 1)
+    local count = string.format('%0${copies.width}d', copies + 1)
         .. string.format('%0${lastSeen.width}d', now)
     local done = redis.pcall('SETRANGE', KEYS[1], ${copies.at}, count)
     if type(done) == 'table' and done.err and string.sub(done.err, 1, 3) ~= 'OOM' and string.sub(done.err, 1, 4) ~= '-OOM' then
@@ -50,20 +51,21 @@ end
 if tonumber(ARGV[8]) > 0 and now > tonumber(ARGV[8]) then return {3, now, false, 0} end
 if now < tonumber(ARGV[4]) or now > tonumber(ARGV[4]) + tonumber(ARGV[5]) then return {2, now, standing, 0} end
 local value = ARGV[2]
+local all = tonumber(string.sub(value, ${luaRange(copies)}))
 if standing and ARGV[9] ~= '=' then
   local seen = string.sub(standing, ${luaRange(lastSeen)})
   local own = string.sub(value, ${luaRange(lastSeen)})
   if own > seen then seen = own end
-  value = string.sub(value, 1, ${copies.at})
-      .. string.format('%0${copies.width}d', tonumber(string.sub(standing, ${luaRange(copies)})) + tonumber(ARGV[9]))
-      .. seen .. string.sub(value, ${leaseUntil.at + 1})
+  all = tonumber(string.sub(standing, ${luaRange(copies)})) + tonumber(ARGV[9])
+  value = string.sub(value, 1, ${copies.at}) .. string.format('%0${copies.width}d', all) .. seen
+      .. string.sub(value, ${leaseUntil.at + 1})
 end
 redis.call('SET', KEYS[1], value, 'PXAT', ARGV[3])
 if ARGV[6] == '+' then redis.call('ZADD', KEYS[2], ARGV[3], ARGV[7]) end
 if ARGV[6] == '-' then redis.call('ZREM', KEYS[2], ARGV[7]) end
 if string.find(ARGV[10], 's', 1, true) then redis.call('INCR', KEYS[3]) end
 if string.find(ARGV[10], 'p', 1, true) then redis.call('PUBLISH', ARGV[12], ARGV[13]) end
-return {0, now, false, 0}
+return {0, now, false, all}
 `;
 
 /** New claims: refused by a full server (OOM at its first write). */

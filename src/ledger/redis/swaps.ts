@@ -47,6 +47,8 @@ interface Swapped {
   readonly code: number;
   readonly standing: LedgerRecord | undefined;
   readonly counted: boolean;
+  /** Where it was written: copies were counted while it was judged. */
+  readonly copies: number;
 }
 
 /**
@@ -92,9 +94,10 @@ export class Swaps {
       if (taken && belief.record?.token !== token) refuseIf(full());
       const swapped = await this.#swap(place, { belief, next: step.next, at, notAfter, token: token ?? '', count: !counted && claim !== undefined, taken });
       if (swapped.code === 0) {
-        this.#remember(step.next);
-        if (wakes(belief.record, step.next)) this.#parts.changed(key);
-        return step.answer;
+        const written = { ...step.next, copies: swapped.copies };
+        this.#remember(written);
+        if (wakes(belief.record, written)) this.#parts.changed(key);
+        return typeof step.answer === 'object' && 'record' in step.answer ? { ...step.answer, record: written } : step.answer;
       }
       if (swapped.code === 3) throw new As4OnceError('LEDGER_DOWN', 'the claim came to Redis too late to be executed (notAfter)');
       counted ||= swapped.counted;
@@ -194,7 +197,7 @@ export class Swaps {
     const script = claiming ? CLAIM : SWAP_ALWAYS;
     const [code, now, standing, counted] = await runner.run({ script, keys: [record, index, counter], args, claiming, replicas });
     time.learn(bucket, Number(now), sent);
-    return { code: Number(code), standing: decoded(standing), counted: Number(counted) === 1 };
+    return { code: Number(code), standing: decoded(standing), counted: code === 1 && counted === 1, copies: Number(counted) };
   }
 
   /** The record of a claim of this process, until its end. */

@@ -91,12 +91,15 @@ function take({ command, at, mark, previous, onto, follows }: Taking): Step<Clai
     ...(previous === undefined ? {} : { previous }),
     ...(previous?.state === 'claimed' ? { tookOver: true as const } : {}),
   };
-  return command.take === false ? { answer } : { next, answer };
+  if (command.take !== false) return { next, answer };
+  // a look counts its copy too, and leaves everything else as it stands
+  const counted = previous !== undefined && copy(previous, command) > 0;
+  return counted ? { count: { copies: previous.copies + 1, lastSeen: now }, answer } : { answer };
 }
 
 /** What a standing record keeps when another copy claims it. */
 function history(onto: LedgerRecord, command: Claim): Pick<LedgerRecord, 'rejections' | 'copies'> {
-  return { rejections: onto.rejections, copies: onto.copies + (command.counted === true ? 0 : 1) };
+  return { rejections: onto.rejections, copies: onto.copies + copy(onto, command) };
 }
 
 /** G2: the claimer lost the reply of its own claim. It is answered as the first time, with its lease from now on. */
@@ -113,18 +116,22 @@ function again(record: LedgerRecord, command: Claim, at: Moment): Step<ClaimAnsw
   return command.take === false ? { answer } : { next, answer };
 }
 
+/** One copy more, unless its exchange was counted before: it says so, or its token names an attempt. */
+const copy = (record: LedgerRecord, command: Claim): number =>
+  (command.counted === true || attemptOf(record, command.token) !== undefined ? 0 : 1);
+
 type Seen = Exclude<ClaimAnswer['kind'], 'claimed'>;
 
 /** The loser is shown what it lost to (G1), and is counted. */
 function look(kind: Seen, record: LedgerRecord, command: Claim, at: Moment): Step<ClaimAnswer> {
-  if (command.counted === true) return { answer: { kind, record, now: at.now } };
+  if (copy(record, command) === 0) return { answer: { kind, record, now: at.now } };
   const count = { copies: record.copies + 1, lastSeen: at.now };
   return { count, answer: { kind, record: { ...record, ...count }, now: at.now } };
 }
 
 /** Policy leaves it to an operator: from now on the record says so itself. */
 function hold(before: LedgerRecord, command: Claim, at: Moment): Step<ClaimAnswer> {
-  const count = { copies: before.copies + (command.counted === true ? 0 : 1), lastSeen: at.now };
+  const count = { copies: before.copies + copy(before, command), lastSeen: at.now };
   const next: LedgerRecord = {
     ...before, ...count,
     version: before.version + 1,
