@@ -134,7 +134,18 @@ export const settleRequest = z.strictObject({
 export const releaseRequest = z.strictObject({ key, reason, who, force })
   .describe('POST /api/release: the access point did not take the message; the next copy is delivered once, marked.');
 
+export const acceptRequest = z.strictObject({ reason, who })
+  .describe('POST /api/ledger/accept: take the ledger as it is although it went back in time.');
+
+export const bypassRequest = z.strictObject({
+  on: z.boolean(),
+  for: z.string().max(50).optional().describe('A duration of a day at most, such as 30m; needed to switch it on.'),
+  reason, who,
+}).describe('POST /api/bypass: let every message through unclaimed and marked for a while; for the servers of this machine.');
+
 export const actedSchema = z.strictObject({ done: z.string(), record: recordSchema }).describe('Answer to POST /api/settle and /api/release.');
+
+export const doneSchema = z.strictObject({ done: z.string() }).describe('Answer to POST /api/ledger/accept and /api/bypass.');
 
 export const errorSchema = z.strictObject({ error: z.strictObject({ code: z.string(), detail: z.string(), advice: z.string() }) })
   .describe('Any other answer; the codes stand in docs/errors.md.');
@@ -142,7 +153,8 @@ export const errorSchema = z.strictObject({ error: z.strictObject({ code: z.stri
 /** Every shape of the API by name: what the JSON Schema file holds in its $defs. */
 export const API_SCHEMAS = {
   health: healthSchema, rates: ratesSchema, status: statusSchema, partners: partnersSchema, record: recordSchema, records: recordsSchema,
-  list: listSchema, storms: stormsSchema, settleRequest, releaseRequest, acted: actedSchema, error: errorSchema,
+  list: listSchema, storms: stormsSchema, settleRequest, releaseRequest, acted: actedSchema,
+  acceptRequest, bypassRequest, done: doneSchema, error: errorSchema,
 } as const;
 
 export type RecordView = z.output<typeof recordSchema>;

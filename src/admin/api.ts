@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { Config } from '../config/config.js';
 import { As4OnceError } from '../errors.js';
 import { callerOf, refuseForeignPages, type Caller } from './access.js';
-import { parsed, releaseAct, settleAct, type ActParts, type Actor } from './acts.js';
+import { acceptAct, bypassAct, parsed, releaseAct, settleAct, type ActParts, type Actor } from './acts.js';
 import type { StatusView } from './api-schema.js';
 import { findRecords } from './find-records.js';
 import type { Health } from './health.js';
@@ -12,8 +12,7 @@ import { recordView, shellWord } from './record-view.js';
 import type { Storm, Storms } from './storms.js';
 
 export interface ApiParts extends ActParts {
-  /** The configuration in force now, and the file that it stands in (for the commands that are shown). */
-  config(): Config;
+  /** Where the configuration stands, for the commands that are shown. */
   readonly configFile: string;
   readonly rates: Rates;
   readonly storms: Storms;
@@ -55,7 +54,7 @@ export function adminApi(parts: ApiParts): Router {
       response.json(await answer(request.query));
     });
   };
-  const acting = (path: string, done: string, act: typeof settleAct): void => {
+  const acting = (path: string, act: (parts: ApiParts, actor: Actor, body: unknown) => Promise<object>): void => {
     const identify = (request: Request, _response: Response, next: () => void): void => {
       operator(request);
       refuseForeignPages(request);
@@ -64,7 +63,7 @@ export function adminApi(parts: ApiParts): Router {
     api.post(path, identify, express.json({ limit: BODY }), async (request, response) => {
       const { name } = operator(request);
       const actor: Actor = { peer: request.socket.remoteAddress ?? '', ...(name === undefined ? {} : { name }) };
-      response.json({ done, record: recordView(await act(parts, actor, request.body), configFile) });
+      response.json(await act(parts, actor, request.body));
     });
   };
 
@@ -95,8 +94,12 @@ export function adminApi(parts: ApiParts): Router {
     const records = await ledger.list(what, limit + 1);
     return { asOf: asOf(), what, records: records.slice(0, limit).map((record) => recordView(record, configFile)), more: records.length > limit };
   });
-  acting('/settle', 'settled: later copies get this Receipt', settleAct);
-  acting('/release', 'released: the next copy is delivered once, marked', releaseAct);
+  const onRecord = (done: string, act: typeof settleAct): Parameters<typeof acting>[1] => async (...asked) =>
+    ({ done, record: recordView(await act(...asked), configFile) });
+  acting('/settle', onRecord('settled: later copies get this Receipt', settleAct));
+  acting('/release', onRecord('released: the next copy is delivered once, marked', releaseAct));
+  acting('/ledger/accept', async (...asked) => ({ done: await acceptAct(...asked) }));
+  acting('/bypass', async (...asked) => ({ done: await bypassAct(...asked) }));
   api.use((request) => {
     throw new As4OnceError('NOT_FOUND', `the admin API has no ${request.method} ${request.path}`);
   });
@@ -128,7 +131,10 @@ function refusing({ events }: ApiParts): ErrorRequestHandler {
 
 /** What express itself throws (a body that is no JSON, or too long) carries an HTTP status of its own. */
 function asKnown(error: unknown): As4OnceError {
-  if (error instanceof As4OnceError) return error;
+  if (error instanceof As4OnceError) {
+    // what is a wrong command line elsewhere is a wrong request here
+    return error.code === 'USAGE' || error.code === 'CONFIG_INVALID' ? new As4OnceError('REQUEST_INVALID', error.detail) : error;
+  }
   const { status, type } = error as { status?: number; type?: string };
   if (status !== undefined && status >= 400 && status < 500) return new As4OnceError('REQUEST_INVALID', type ?? 'the body cannot be read');
   return new As4OnceError('INTERNAL', error instanceof Error ? error.message : String(error));

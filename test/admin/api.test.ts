@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { z } from 'zod';
 import { compose as composed, hang, receipt, reset } from '../support/scripted-answers.js';
 import type { Received } from '../support/scripted-upstream.js';
@@ -183,6 +183,37 @@ describe('an act', () => {
   });
 });
 
+describe('an act on the node', () => {
+  it('switches a bypass on and off; both end in the log, and messages go through meanwhile', async () => {
+    const on = await system.ask('/bypass', { body: { on: true, for: '5m', reason: 'Redis moves', who: 'Anna' } });
+    expect(on.status, JSON.stringify(on.json)).toBe(200);
+    shaped('done', on.json);
+    await vi.waitFor(async () => expect((await system.ask('/health')).json.warnings.map(({ code }: { code: string }) => code)).toContain('BYPASS'), { timeout: 20_000 });
+    expect((await system.message({ messageId: 'bypassed@test' })).status).toBe(200);
+    expect(system.upstream.requests.at(-1)?.header('As4-Once-Copy')).toBe('bypass');
+    const off = await system.ask('/bypass', { body: { on: false, reason: 'done', who: 'Anna' } });
+    shaped('done', off.json);
+    await vi.waitFor(async () => expect((await system.ask('/health')).json.status).toBe('ok'), { timeout: 20_000 });
+    expect(system.log().filter(({ event }) => event === 'operator').slice(-2).map(({ act, who, done }) => [act, who, done])).toEqual([['bypass on', 'Anna', true], ['bypass off', 'Anna', true]]);
+  });
+
+  it('refuses a bypass without an end, or with one too far away', async () => {
+    for (const body of [{ on: true, reason: 'x', who: 'Anna' }, { on: true, for: '2d', reason: 'x', who: 'Anna' }, { on: true, for: 'soon', reason: 'x', who: 'Anna' }]) {
+      const { status, json } = await system.ask('/bypass', { body });
+      expect(status).toBeGreaterThanOrEqual(400);
+      shaped('error', json);
+    }
+    expect((await system.ask('/health')).json.status).toBe('ok');
+  });
+
+  it('accepts the ledger as it is, in the operator\'s name', async () => {
+    const { status, json } = await system.ask('/ledger/accept', { body: { reason: 'restored from Monday', who: 'Ben' } });
+    expect(status).toBe(200);
+    shaped('done', json);
+    expect((await system.once.ledger.meta()).accepted).toMatchObject({ who: 'Ben (admin API, 127.0.0.1)', reason: 'restored from Monday' });
+  });
+});
+
 describe('without the right to it', () => {
   const READING = ['/status', '/partners', '/storms', '/list?what=held', '/records?id=rates%40test', '/records?key=x'];
 
@@ -196,10 +227,10 @@ describe('without the right to it', () => {
     }
   });
 
-  it.each(['/settle', '/release'])('%s does nothing', async (path) => {
+  it.each(['/settle', '/release', '/ledger/accept', '/bypass'])('%s does nothing', async (path) => {
     const key = await hold(`rights${path}@test`);
     for (const token of [null, 'wrong']) {
-      const { status } = await system.ask(path, { token, body: { key, reason: 'x', who: 'Mallory', ...(path === '/settle' ? { receipt: 'AAAA' } : {}) } });
+      const { status } = await system.ask(path, { token, body: { key, on: true, for: '5m', reason: 'x', who: 'Mallory', receipt: 'AAAA' } });
       expect(status).toBe(401);
     }
     expect((await system.ask(`/records?key=${key}`)).json.records[0]).toMatchObject({ state: 'held', copies: 0 });

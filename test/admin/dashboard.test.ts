@@ -224,6 +224,23 @@ describe.skipIf(CHROMIUM === undefined)(`the dashboard in a browser${CHROMIUM ==
     expect(await page.locator('#ledger dt', { hasText: 'Records' }).count()).toBe(1);
   });
 
+  it('says what endangers the guarantee to everybody, and lets an operator end it', async () => {
+    await system.ask('/bypass', { body: { on: true, for: '5m', reason: 'Redis moves', who: 'Anna' } });
+    await open();
+    const danger = page.locator('#warnings .warning', { hasText: 'BYPASS' });
+    await danger.waitFor({ timeout: 20_000 });
+    expect(await page.locator('#health').textContent()).toBe('Works, but endangered');
+    expect(await danger.getByRole('button').count()).toBe(0);
+    await signIn();
+    await danger.getByRole('button', { name: 'End the bypass …' }).click();
+    const dialog = page.getByRole('dialog', { name: 'End the bypass' });
+    await dialog.getByLabel('Your name').fill('Anna');
+    await dialog.getByLabel(/^Reason/).fill('it is there again');
+    await dialog.getByRole('button', { name: 'End it' }).click();
+    await page.getByText('The bypass is over on this machine.').waitFor();
+    await danger.waitFor({ state: 'detached', timeout: 20_000 });
+  });
+
   it('speaks to a screen reader: landmarks, headings in order, names for every control and table', async () => {
     await hold('reader@test');
     await asOperator();

@@ -42,7 +42,7 @@ export async function operate(more: object = {}, options: { clock?: Clock; admin
   const config = loadConfig({
     value: {
       role: 'front', listen: '127.0.0.1:0', upstream: upstream.url, accessPoint: 'other', ledger: { memory: true },
-      journal: `${folder.path}/journal`, spool: `${folder.path}/spool`, node: 'node-1',
+      journal: `${folder.path}/journal`, spool: `${folder.path}/spool`, state: `${folder.path}/state`, node: 'node-1',
       admin: { listen: '127.0.0.1:0', token: TOKEN, ...options.admin },
       defaults: { window: '90d' },
       partners: [{ name: 'Acme', match: { from: 'POP000001' }, window: '180d' }],

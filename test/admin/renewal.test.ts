@@ -173,8 +173,6 @@ upstream:
   tls: { ca: ca.pem, certificate: client.pem, key: client.key, serverName: ap.test }
 accessPoint: other
 ledger: { memory: true }
-journal: journal
-spool: spool
 admin: { listen: "127.0.0.1:0", tokenFile: token, tls: { certificate: admin.pem, key: admin.key } }
 `);
     const child = await startCli(['serve', '--config', file('front.yaml')], { ready: /as4-once listens on (\S+)[^]*as4-once admin on (\S+)/ });

@@ -29,7 +29,7 @@ describe('a stored body is freed when its exchange ends', () => {
     const config = loadConfig({
       value: {
         role: 'front', listen: '127.0.0.1:0', upstream: upstream.url, accessPoint: 'other', ledger: { memory: true },
-        journal: `${folder.path}/journal`, spool: `${folder.path}/spool`, limits: { memoryPerBody: '8 KiB' }, defaults: { window: '90d' },
+        journal: `${folder.path}/journal`, spool: `${folder.path}/spool`, state: `${folder.path}/state`, limits: { memoryPerBody: '8 KiB' }, defaults: { window: '90d' },
       },
     });
     once = compose({ config, ledger: memoryLedger() });

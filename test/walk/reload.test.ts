@@ -23,7 +23,7 @@ it('a reload leaves an attempt its connection although its sender was answered 5
   const config = loadConfig({
     value: {
       role: 'front', listen: '127.0.0.1:0', upstream: upstream.url, accessPoint: 'other', ledger: { memory: true },
-      journal: `${folder.path}/journal`, spool: `${folder.path}/spool`, times: { answerBy: '300ms' }, defaults: { window: '90d' },
+      journal: `${folder.path}/journal`, spool: `${folder.path}/spool`, state: `${folder.path}/state`, times: { answerBy: '300ms' }, defaults: { window: '90d' },
     },
   });
   const once = compose({ config, ledger: memoryLedger() });

@@ -4,23 +4,26 @@ import { byId, say } from './dom.js';
 const WORDS = {
   settle: { title: 'Settle this message', button: 'Settle', done: 'Settled. Later copies get this Receipt.' },
   release: { title: 'Release this message', button: 'Release', done: 'Released. The next copy is delivered once, marked.' },
+  accept: { title: 'Accept the ledger as it is', button: 'Accept', done: 'Accepted. Every node follows within seconds.', path: '/ledger/accept' },
+  unbypass: { title: 'End the bypass', button: 'End it', done: 'The bypass is over on this machine.', path: '/bypass', more: { on: false } },
 };
 const KEPT = 'as4-once who';
 
 let current;
 let finished = () => undefined;
 
-/** Asks for what an act needs, and does it. `done` is called with a sentence when it is done. */
+/** Asks for what an act needs, and does it; `record` where it is about one. `done` is called with a sentence when it is done. */
 export function openAct(name, record, when, certifiedName, done) {
   current = { name, record, certifiedName };
   finished = done;
   const words = WORDS[name];
   say(byId('act-title'), words.title);
-  say(byId('act-what'), record.messageId);
+  say(byId('act-what'), record?.messageId ?? '');
   say(byId('act-when'), `This is right if: ${when.charAt(0).toLowerCase()}${when.slice(1)}`);
   say(byId('act-do'), words.button);
   say(byId('act-error'), '');
   byId('act-receipt-field').hidden = name !== 'settle';
+  byId('act-force').parentElement.hidden = record === undefined;
   byId('act-who-field').hidden = certifiedName !== undefined;
   byId('act-who').value = sessionStorage.getItem(KEPT) ?? '';
   byId('act-reason').value = '';
@@ -52,14 +55,15 @@ async function perform() {
   byId('act-do').disabled = true;
   try {
     sessionStorage.setItem(KEPT, who);
-    await ask(`/${name}`, {
-      key: record.key, reason,
+    const { path = `/${name}`, more = { key: record?.key } } = WORDS[name];
+    await ask(path, {
+      ...more, reason,
       ...(certifiedName === undefined ? { who } : {}),
       ...(byId('act-force').checked ? { force: true } : {}),
       ...(name === 'settle' ? { receipt: base64(new Uint8Array(await file.arrayBuffer())) } : {}),
     });
     byId('act').close();
-    finished(`${WORDS[name].done} (${record.messageId})`);
+    finished(`${WORDS[name].done}${record === undefined ? '' : ` (${record.messageId})`}`);
   } catch (error) {
     say(byId('act-error'), error.message);
   } finally {

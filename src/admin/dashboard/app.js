@@ -66,7 +66,18 @@ function drawHealth({ status, ledger, warnings, shuttingDown }) {
   say(byId('health'), shuttingDown ? 'Shutting down' : HEALTH[status]);
   const dangers = [...(ledger.up ? [] : [{ code: 'LEDGER_DOWN', text: ledger.reason ?? 'the ledger cannot be reached' }]), ...warnings];
   byId('warnings-section').hidden = dangers.length === 0;
-  draw(byId('warnings'), dangers, (all) => all.map(({ code, text }) => el('p', { class: 'card warning' }, el('strong', {}, code), ' ', text)));
+  draw(byId('warnings'), [dangers, rights.write], ([all]) => all.map(({ code, text }) => el('div', { class: 'card warning' },
+    el('p', {}, el('strong', {}, code), ' ', text), rights.write ? wayOutOf(code) : undefined)));
+}
+
+/** A danger that an operator ends by saying so. */
+function wayOutOf(code) {
+  const ways = {
+    LEDGER_BEHIND: ['accept', 'Accept …', 'You have imported what the ledger forgot, or know that nothing was lost.'],
+    BYPASS: ['unbypass', 'End the bypass …', 'The ledger works again.'],
+  };
+  const [name, label, when] = ways[code] ?? [];
+  return name === undefined ? undefined : el('p', { class: 'command' }, el('button', { class: 'small', 'data-focus': `way ${code}`, onclick: () => act(name, undefined, when) }, label));
 }
 
 function drawSession({ can }) {
