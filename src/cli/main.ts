@@ -14,13 +14,23 @@ interface Entry {
 
 /** Loaded on use: `read` on a file must not pay for a web server. */
 const COMMANDS: Readonly<Record<string, Entry>> = {
+  init: { summary: 'write a commented configuration to begin with', load: async () => (await import('./init.js')).init },
   serve: { summary: 'run the front or the endpoint of a configuration', load: async () => (await import('./serve.js')).serve },
   check: { summary: 'validate a configuration, print effective rules and warnings', load: async () => (await import('./check.js')).check },
+  status: { summary: 'what all servers of the ledger are doing now', load: async () => (await import('./status.js')).status },
+  doctor: { summary: 'look at everything a server depends on, say what is wrong', load: async () => (await import('./doctor.js')).doctor },
+  report: { summary: 'how messages were answered; what eliminate would have done (--shadow)', load: async () => (await import('./report.js')).report },
   show: { summary: 'what the ledger knows of a message', load: async () => (await import('./show.js')).show },
   list: { summary: 'messages that are held, uncertain or in flight', load: async () => (await import('./list.js')).list },
   settle: { summary: 'record the Receipt of a held or uncertain message', load: async () => (await import('./settle.js')).settle },
   release: { summary: 'let the next copy of a held message be delivered', load: async () => (await import('./release.js')).release },
+  evidence: { summary: 'all that is known of a message, in one archive', load: async () => (await import('./evidence.js')).evidenceOf },
   read: { summary: 'show what the walk sees in a stored message', load: async () => (await import('./read.js')).read },
+  verify: { summary: 'check the signature of a stored Receipt with a second implementation', load: async () => (await import('./verify.js')).verify },
+  import: { summary: 'bring what was accepted elsewhere into the ledger', load: async () => (await import('./import.js')).importRecords },
+  bypass: { summary: 'let every message through unclaimed for a while', load: async () => (await import('./bypass.js')).bypass },
+  ledger: { summary: 'look after the ledger itself: status, accept, backup, upgrade', load: async () => (await import('./ledger.js')).ledgerCommand },
+  forget: { summary: 'blank a party in the ledger', load: async () => (await import('./forget.js')).forget },
 };
 
 const HELP = `as4-once: delivers a business message once, however often it arrives

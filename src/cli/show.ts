@@ -1,9 +1,10 @@
 import { parseArgs } from 'node:util';
 import { findRecords } from '../admin/find-records.js';
 import { As4OnceError } from '../errors.js';
+import { verdict } from '../operate/verdict.js';
 import { EXIT, type Io } from './io.js';
 import { RECORD_OPTIONS, configured, withLedger } from './records.js';
-import { recordJson, recordText } from './show-record.js';
+import { printable, recordJson, recordText } from './show-record.js';
 
 const HELP = `as4-once show: what the ledger knows of a message
 
@@ -26,8 +27,13 @@ export async function show(args: readonly string[], io: Io): Promise<number> {
   }
   const config = configured(values.config, io);
   const [id] = positionals;
-  const records = await withLedger(config, (ledger) => findRecords(config, ledger, { id, key: values.key, from: values.from }));
+  const { records, now } = await withLedger(config, async (ledger) => ({
+    records: await findRecords(config, ledger, { id, key: values.key, from: values.from }), now: (await ledger.meta()).now,
+  }));
   if (records.length === 0) throw new As4OnceError('NOT_FOUND', `no record of ${JSON.stringify(id ?? values.key)}`);
-  io.out(values.json === true ? `${JSON.stringify(records.map(recordJson), undefined, 2)}\n` : records.map(recordText).join('\n'));
+  const judged = records.map((record) => ({ record, verdict: verdict(record, now) }));
+  io.out(values.json === true
+    ? `${JSON.stringify(judged.map(({ record, verdict: found }) => ({ ...recordJson(record), verdict: found })), undefined, 2)}\n`
+    : judged.map(({ record, verdict: found }) => `${recordText(record)}\n${printable(found.text)}\n`).join('\n'));
   return EXIT.ok;
 }
