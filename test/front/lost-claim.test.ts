@@ -37,8 +37,8 @@ describe.each(ENGINES.slice(1))('the way to the ledger breaks: %s', (engineName)
   it('the reply of the claim is lost, 50 times: the front recognises each claim as its own and delivers once', async () => {
     const ids = Array.from({ length: 50 }, freshId);
     let eaten = 0;
-    for (let at = 0; at < ids.length; at += 5) {
-      await Promise.all(ids.slice(at, at + 5).map(async (id) => {
+    for (let at = 0; at < ids.length; at += 2) {
+      await Promise.all(ids.slice(at, at + 2).map(async (id) => {
         // the first command that names the message is the one that writes its claim
         const lost = proxy.eatReply({ pattern: id }).then(() => (eaten += 1));
         const answer = await post(front.url, message(id));
@@ -73,6 +73,18 @@ describe.each(ENGINES.slice(1))('the way to the ledger breaks: %s', (engineName)
     expect(upstream.requests.length).toBe(before + 1);
     expect(upstream.requests.at(-1)!.header('as4-once-copy')).toBe('first');
     await eventually(async () => ((await fetch(`${hasty.admin}/healthz/ledger`)).status === 200 ? true : undefined), () => 'health');
+  });
+
+  it('a claim was granted, its reply lost, and Redis gone for longer than the hold: nobody has seen the message, and its retry is a first one', async () => {
+    const id = freshId();
+    const granted = proxy.eatReply({ pattern: id }).then(() => proxy.refuse());
+    expect((await post(hasty.url, message(id))).body.toString()).toMatch(/^LEDGER_DOWN/);
+    await granted;
+    proxy.heal();
+    const retry = await post(front.url, message(id));
+    expect(refersTo(retry.body)).toBe(id);
+    expect(upstream.requests.length).toBe(before + 1);
+    expect(upstream.requests.at(-1)!.header('as4-once-copy')).toBe('first');
   });
 
   it('Redis is back within the hold: the request that waited is delivered, and its sender notices nothing', async () => {
