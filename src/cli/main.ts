@@ -22,8 +22,11 @@ const COMMANDS: Readonly<Record<string, Entry>> = {
   report: { summary: 'how messages were answered; what eliminate would have done (--shadow)', load: async () => (await import('./report.js')).report },
   show: { summary: 'what the ledger knows of a message', load: async () => (await import('./show.js')).show },
   list: { summary: 'messages that are held, uncertain or in flight', load: async () => (await import('./list.js')).list },
-  settle: { summary: 'record the Receipt of a held or uncertain message', load: async () => (await import('./settle.js')).settle },
-  release: { summary: 'let the next copy of a held message be delivered', load: async () => (await import('./release.js')).release },
+  settle: { summary: 'record the Receipt of a held or uncertain message', load: async () => byToken((await import('./settle-token.js')).settleToken, (await import('./settle.js')).settle) },
+  release: { summary: 'let the next copy of a held message be delivered', load: async () => byToken((await import('./release-token.js')).releaseToken, (await import('./release.js')).release) },
+  watch: { summary: 'take files from folders: first copies go on, repetitions aside', load: async () => (await import('./watch.js')).watch },
+  accept: { summary: 'let a file out of quarantine, once', load: async () => (await import('./accept.js')).accept },
+  claim: { summary: 'ask, from a pipeline of your own, whether a file was processed before', load: async () => (await import('./claim.js')).claim },
   evidence: { summary: 'all that is known of a message, in one archive', load: async () => (await import('./evidence.js')).evidenceOf },
   read: { summary: 'show what the walk sees in a stored message', load: async () => (await import('./read.js')).read },
   verify: { summary: 'check the signature of a stored Receipt with a second implementation', load: async () => (await import('./verify.js')).verify },
@@ -32,6 +35,11 @@ const COMMANDS: Readonly<Record<string, Entry>> = {
   ledger: { summary: 'look after the ledger itself: status, accept, backup, upgrade', load: async () => (await import('./ledger.js')).ledgerCommand },
   forget: { summary: 'blank a party in the ledger', load: async () => (await import('./forget.js')).forget },
 };
+
+/** `--token` is the other half of `claim`; without it an operator speaks about a message. */
+function byToken(ofToken: Command, ofMessage: Command): Command {
+  return (args, io) => (args.some((arg) => arg === '--token' || arg.startsWith('--token=')) ? ofToken(args, io) : ofMessage(args, io));
+}
 
 const HELP = `as4-once: delivers a business message once, however often it arrives
 

@@ -48,7 +48,7 @@ function claimOf({ config, owner, times }: Watching, file: WorkFile, unit: Unit,
 }
 
 /** One token for each message of a file, the same after every crash, whatever was cut out of the file meanwhile. */
-export function tokenOf(file: WorkFile, key: string): string {
+export function tokenOf(file: Pick<WorkFile, 'token'>, key: string): string {
   return `${file.token}.${createHash('sha256').update(key).digest('hex').slice(0, 12)}`;
 }
 

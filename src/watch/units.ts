@@ -13,6 +13,9 @@ import type { Rule } from '../policy/rule.js';
 import { selectRule } from '../policy/select.js';
 import type { Watching } from './watching.js';
 
+/** What reading needs of a watched folder; a command that reads a single file has no more. */
+export type Reading = Pick<Watching, 'rules' | 'limits'> & { readonly config: Pick<Watching['config'], 'protocol' | 'scope'> };
+
 /** One message of a file: an interchange, or the business document that the file is. */
 export interface Unit {
   readonly message: Message;
@@ -43,11 +46,11 @@ export function streamOf(path: string): AsyncIterable<Uint8Array> {
 }
 
 /** Reads a whole file and finds the rule of each of its messages. Throws EDI_BROKEN or SBDH_BROKEN for a file to refuse. */
-export async function readContents(watching: Watching, path: string): Promise<Contents> {
+export async function readContents(watching: Reading, path: string): Promise<Contents> {
   return watching.config.protocol === 'sbdh' ? await readDocument(watching, path) : await readEdi(watching, path, watching.config.protocol);
 }
 
-async function readEdi(watching: Watching, path: string, syntax: 'edifact' | 'x12'): Promise<Contents> {
+async function readEdi(watching: Reading, path: string, syntax: 'edifact' | 'x12'): Promise<Contents> {
   let size = 0;
   async function* counted(): AsyncIterable<Uint8Array> {
     for await (const chunk of streamOf(path)) {
@@ -59,7 +62,7 @@ async function readEdi(watching: Watching, path: string, syntax: 'edifact' | 'x1
   return { size, units: interchanges.map((interchange) => unitOf(watching, messageOf(interchange), interchange)) };
 }
 
-async function readDocument(watching: Watching, path: string): Promise<Contents> {
+async function readDocument(watching: Reading, path: string): Promise<Contents> {
   const reader = new BusinessDocumentReader(watching.limits);
   const hash = createHash('sha256');
   let size = 0;
@@ -73,7 +76,7 @@ async function readDocument(watching: Watching, path: string): Promise<Contents>
   return { size, units: [unitOf(watching, sbdhMessage(header, hash.digest('hex')), { start: 0, end: size })] };
 }
 
-function unitOf({ rules, config }: Watching, message: Message, at: Interchange | { readonly start: number; readonly end: number }): Unit {
+function unitOf({ rules, config }: Reading, message: Message, at: Interchange | { readonly start: number; readonly end: number }): Unit {
   const rule = selectRule(rules, message);
   const { scope } = config;
   if ('findings' in at) {
