@@ -44,7 +44,7 @@ export async function runCommandLine(args: string[], out: Output): Promise<numbe
   const jobs = Number(values.jobs ?? '4');
   if (!Number.isInteger(jobs) || jobs < 1 || jobs > 64) throw new Usage('--jobs is a whole number from 1 to 64', RUN_USAGE);
   const requirements = selectRequirements(REQUIREMENTS, values.only, values.profile);
-  const target = loadTarget(values.target, values.profile as ProfileName | undefined);
+  const target = loadTarget(values.target, { profile: values.profile as ProfileName | undefined });
   const expected = values.expected === undefined ? new Map() : loadExpected(values.expected, new Set(REQUIREMENTS.map(({ id }) => id)));
   const strict = values.strict === true;
   const progress = new Progress(values.json === true ? SILENT : out, requirements.length);

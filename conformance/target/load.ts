@@ -21,8 +21,15 @@ import type { Capability, Claims, Hook, HookName, OtherSender, Target } from './
 /** A clock hook makes any window testable; without it nobody wants to wait longer than this. */
 const WINDOW_MAX_MS = 120_000;
 
-/** Reads a target file, for its own profile or another one. Throws Usage with file, line and path for everything that is wrong in it. */
-export function loadTarget(path: string, profile?: ProfileName): Target {
+export interface LoadOptions {
+  /** Instead of the file's own. */
+  readonly profile?: ProfileName | undefined;
+  /** Hooks of a program that starts the target itself; they go before the file's commands. */
+  readonly hooks?: Partial<Record<HookName, Hook>>;
+}
+
+/** Reads a target file. Throws Usage with file, line and path for everything that is wrong in it. */
+export function loadTarget(path: string, options: LoadOptions = {}): Target {
   const text = readFileSync(path, 'utf8');
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines, uniqueKeys: true });
@@ -37,7 +44,7 @@ export function loadTarget(path: string, profile?: ProfileName): Target {
     throw new Usage(wrong.join('\n'));
   }
   const at = (...where: string[]) => `${path}:${lineOf(document, lines, where)}: ${where.join('.')}`;
-  return build({ ...parsed.data, profile: profile ?? parsed.data.profile }, dirname(resolve(path)), at);
+  return build({ ...parsed.data, profile: options.profile ?? parsed.data.profile }, dirname(resolve(path)), at, options.hooks ?? {});
 }
 
 function lineOf(document: Document, lines: LineCounter, path: readonly PropertyKey[]): number {
@@ -50,7 +57,7 @@ function lineOf(document: Document, lines: LineCounter, path: readonly PropertyK
 
 type At = (...where: string[]) => string;
 
-function build(file: TargetFile, folder: string, at: At): Target {
+function build(file: TargetFile, folder: string, at: At, given: Partial<Record<HookName, Hook>>): Target {
   const times = { ...DEFAULT_TIMES, ...definedOnly(file.times) };
   const identity = file.keys.sign === undefined ? undefined : identityAt(file.keys.sign, folder, at('keys', 'sign'));
   const encryptFor = certificateAt(file.keys.encryptFor, folder, at('keys', 'encryptFor'));
@@ -61,6 +68,7 @@ function build(file: TargetFile, folder: string, at: At): Target {
       hooks[name] = async (argument) => void (await runCommand(argument === undefined ? command : [...command, String(argument)], folder, times.hook));
     }
   }
+  Object.assign(hooks, given);
   const base: Omit<Target, 'capabilities'> = {
     name: file.name,
     version: file.version,

@@ -22,8 +22,11 @@ export const requirement: Requirement = {
     await c.sleep(c.target.times.slow / 3);
     const copy = await c.send(request, { label: 'copy in between' });
     c.observe(`the copy got: ${copy.summary}`);
-    receiptFor(await first, message, 'the answer to the first copy');
+    const other = await first;
+    if (other.what === 'error' || other.what === 'fault') throw new Broken(`the first copy got ${other.summary}`);
+    if (!retryable(other)) receiptFor(other, message, 'the answer to the first copy');
     if (copy.what === 'error' || copy.what === 'fault') throw new Broken(`the copy got ${copy.summary}`);
     if (!retryable(copy)) receiptFor(copy, message, 'the answer to the copy');
+    if (retryable(copy) && retryable(other)) throw new Broken('neither copy got a Receipt');
   },
 };
