@@ -1,0 +1,35 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { runCli, startNode, type Ran } from '../support/child.js';
+import type { OwnedProcess } from '../support/owned-process.js';
+
+const run = promisify(execFile);
+
+/** `as4-once <args>` as an operator types it, with the configuration named by the environment. */
+export function operator(configFile: string): (...args: string[]) => Promise<Ran> {
+  return async (...args) => await runCli(args, { env: { AS4_ONCE_CONFIG: configFile, NO_COLOR: '1' } });
+}
+
+/** The same, which must end well; its standard output as JSON. */
+export async function json<T>(ran: Promise<Ran>, code = 0): Promise<T> {
+  const { code: ended, stdout, stderr } = await ran;
+  if (ended !== code) throw new Error(`exit code ${ended}, not ${code}\n${stdout}${stderr}`);
+  return JSON.parse(stdout) as T;
+}
+
+/** A program of the machine. Rejects unless it ends with 0. */
+export async function program(name: string, args: readonly string[], cwd: string): Promise<string> {
+  const { stdout, stderr } = await run(name, [...args], { cwd });
+  return stdout + stderr;
+}
+
+export async function hasProgram(name: string): Promise<boolean> {
+  return await run('which', [name]).then(() => true, () => false);
+}
+
+/** The sample access point: signs real Receipts, delivers every copy into a folder. */
+export async function startSample(deliveries: string): Promise<{ readonly url: string; readonly process: OwnedProcess }> {
+  const process = await startNode('dist/demo/sample-access-point.js', ['--port', '0', '--deliveries', deliveries]);
+  const url = (await process.waitFor(/(http:\/\/[^\s/]+)/))[1] ?? '';
+  return { url: `${url}/as4`, process };
+}
