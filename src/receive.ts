@@ -30,7 +30,7 @@ export async function receive(exchange: Exchange, route: Route, walk: Walk): Pro
     reply = taken.kind === 'pass' ? await pass(step, taken) : await decide(step, taken);
   } catch (error) {
     step.notes.answer ??= 'refused';
-    reply = refused(step, error);
+    reply = await refused(step, error);
   }
   await step.kept?.dispose();
   report(step, reply, began);
@@ -54,7 +54,7 @@ async function decide(step: Step, inbound: Inbound): Promise<Reply> {
     }
     noteRecord(step, answer.record);
     if (answer.kind === 'claimed') return await deliver(step, inbound, claim, answer);
-    if (rule.mode !== 'eliminate') return await observe(step, inbound, answer.kind);
+    if (rule.mode !== 'eliminate') return await observe(step, inbound, answer.kind, claim);
 
     switch (answer.kind) {
       case 'inFlight': {
@@ -73,7 +73,7 @@ async function decide(step: Step, inbound: Inbound): Promise<Reply> {
         return rule.known === 'hold' ? comeAgain(step, 'held', 'HELD') : await forward(step, inbound, 'forwarded', 'duplicate');
       case 'mismatch': {
         const apart = mismatch(step, inbound, claim, answer);
-        if (typeof apart !== 'string') return apart;
+        if (typeof apart !== 'string') return await apart;
         claim = claimOf(step, apart, message, rule, body !== undefined);
       }
     }
@@ -84,7 +84,7 @@ async function decide(step: Step, inbound: Inbound): Promise<Reply> {
  * Same key, other content (or, under key `reference`, another sender), and the first is settled: an Error, never a
  * Receipt, unless policy says otherwise. What policy lets through gets a key of its own, so that it too is delivered once.
  */
-function mismatch(step: Step, { rule, keys, answerIn }: Inbound, claim: Claim, { record }: ClaimAnswer): Reply | string {
+function mismatch(step: Step, { rule, keys, answerIn }: Inbound, claim: Claim, { record }: ClaimAnswer): Reply | Promise<Reply> | string {
   const { walk, route, notes } = step;
   const otherSender = record.sender !== claim.sender;
   walk.events.emit('mismatch', { ...named(step, claim.key), firstSeen: record.born });
@@ -109,11 +109,12 @@ async function bypass(step: Step, inbound: Inbound): Promise<Reply> {
   return await forward(step, inbound, 'forwarded', 'bypass');
 }
 
-/** detect-only and shadow: a copy goes forward at once and writes nothing but counters. */
-async function observe(step: Step, inbound: Inbound, would: string): Promise<Reply> {
+/** detect-only and shadow: a copy goes forward at once and writes nothing but counters, and the first valid Receipt. */
+async function observe(step: Step, inbound: Inbound, would: string, claim: Claim): Promise<Reply> {
   step.notes.would = would;
   step.walk.events.emit('shadow', { ...named(step, inbound.keys.key), would });
-  return await forward(step, inbound, 'forwarded', inbound.rule.mode === 'detect-only' ? 'duplicate' : undefined);
+  const mark = inbound.rule.mode === 'detect-only' ? 'duplicate' : undefined;
+  return await forward(step, inbound, 'forwarded', mark, would === 'held' ? claim : undefined);
 }
 
 /** Signals, and in shadow mode what cannot be read, go on untouched and unclaimed. */

@@ -13,7 +13,7 @@ import type { TakenIn } from './take-in.js';
 type Inbound = Extract<TakenIn, { kind: 'message' }>;
 export type Granted = Extract<ClaimAnswer, { kind: 'claimed' }>;
 
-/** How long shadow mode waits for the ledger while it looks on, ms. */
+/** How long an exchange waits for a ledger that it can do without, ms. */
 const SHADOW = 1_000;
 const NO_SECOND_KEYS: SecondKeyVerdict = { first: undefined, suppress: false, confirm: async () => undefined };
 
@@ -38,16 +38,26 @@ export async function deliver(step: Step, inbound: Inbound, claim: Claim, grante
   return await answerInTime(step, attempt, { key: claim.key, messageId: claim.reference });
 }
 
-/** Hands an unclaimed copy on (detect-only, shadow, imported ids): its own answer, nothing recorded. */
-export async function forward(step: Step, inbound: Inbound, answer: AnswerName, mark?: Mark): Promise<Reply> {
+/**
+ * Hands an unclaimed copy on (detect-only, shadow, imported ids): its own answer, nothing recorded. `proves`: the claim of
+ * a message that is held; a Receipt for it is proof, whoever asked for it (law 5).
+ */
+export async function forward(step: Step, inbound: Inbound, answer: AnswerName, mark?: Mark, proves?: Claim): Promise<Reply> {
   const { body } = inbound;
   step.notes.answer = answer;
   if (body === undefined) return later(step, 'IN_PROGRESS');
   step.kept = undefined;
   const run = async (): Promise<Reply> => {
     try {
+      const began = step.walk.clock.monotonic();
       const { result } = await attemptOnce(step, { ...inputs(step, inbound), body, mark });
       noteResult(step, result);
+      if (proves !== undefined && result.stored !== undefined) {
+        const beganMsAgo = Math.round(step.walk.clock.monotonic() - began);
+        const { key, token, fingerprint } = proves;
+        const settled = step.walk.ledger.settle({ key, token, fingerprint, reply: result.stored, beganMsAgo, claim: proves });
+        await lookingOn(step, settled.then(() => undefined), undefined);
+      }
       return result.code !== undefined && ERRORS[result.code].status === 503 ? later(step, result.code) : result.reply;
     } finally {
       await body.dispose();
@@ -90,7 +100,7 @@ async function attemptAndConclude(step: Step, inbound: Inbound, claim: Claim, gr
   }
 }
 
-/** Shadow mode holds nobody up, whatever the ledger says or whether it can be reached at all. */
+/** What is only looked on at holds nobody up, whatever the ledger says or whether it can be reached at all. */
 async function lookingOn<T>({ walk }: Step, work: Promise<T>, otherwise: T): Promise<T> {
   const settled = work.catch(() => otherwise);
   walk.underWay.add(settled);
