@@ -3,14 +3,17 @@ import type { Events, ExchangeEvent } from '../events.js';
 
 export interface LogOptions {
   readonly level: 'debug' | 'info' | 'warn' | 'error' | 'silent';
-  /** Where the JSON lines go; standard output by default. */
+  /** File the JSON lines are appended to; standard output by default. */
+  readonly file?: string;
+  /** Takes the lines instead of file or standard output. */
   readonly destination?: DestinationStream;
 }
 
 /** One JSON line per exchange, and one per event worth seeing. Values are a sender's text: control characters are escaped by JSON. */
 export function attachLog(events: Events, options: LogOptions): Logger {
   const settings = { level: options.level, base: null, timestamp: pino.stdTimeFunctions.isoTime };
-  const log = options.destination === undefined ? pino(settings) : pino(settings, options.destination);
+  // Not synchronous: a slow reader of the log must not hold up messages. What is buffered is written when the process ends.
+  const log = pino(settings, options.destination ?? pino.destination({ dest: options.file ?? 1, sync: false }));
   events.on('exchange', (event) => {
     log[levelOf(event)]({ event: 'exchange', ...event, ...isoTimes(event) }, textOf(event));
   });

@@ -1,4 +1,3 @@
-import { createWriteStream } from 'node:fs';
 import { hostname } from 'node:os';
 import { parseArgs } from 'node:util';
 import { attachLog } from '../admin/log.js';
@@ -42,7 +41,7 @@ export async function watch(args: readonly string[], io: Io): Promise<number> {
     throw new As4OnceError('USAGE', values.name === undefined ? 'the configuration has no watch: list' : `no watch is named ${values.name}; there are ${config.watch.map(({ name }) => name).join(', ')}`);
   }
   const events = new Events();
-  attachLog(events, { level: config.log.level, ...(config.log.file === undefined ? {} : { destination: createWriteStream(config.log.file, { flags: 'a' }) }) });
+  attachLog(events, { level: config.log.level, ...(config.log.file === undefined ? {} : { file: config.log.file }) });
   const alone = values.once === true;
   const ledger = await openLedger(config, events, alone);
   const folders: FolderWatch[] = [];

@@ -61,5 +61,11 @@ export function bounded(value: string, what: string, bytes: number, code: ErrorC
 
 /** Builds an object without the members that are undefined. */
 export function present<T extends object>(members: { readonly [K in keyof T]: T[K] | undefined }): T {
-  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as T;
+  // A plain loop: this runs for every unit of every message, and entries made and filtered cost ten times as much.
+  const out: Partial<T> = {};
+  for (const name in members) {
+    const value = members[name];
+    if (value !== undefined) out[name] = value;
+  }
+  return out as T;
 }
