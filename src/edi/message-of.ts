@@ -1,6 +1,6 @@
 import type { Facts, Fingerprint, Message, Party } from '../message.js';
 import type { EdifactInterchange, Interchange, X12Interchange } from './interchange.js';
-import type { BusinessDocument, Partner, SbdHeader } from './sbdh.js';
+import type { Partner, SbdHeader } from './sbdh.js';
 
 /** Message types named in a log line; a file may hold hundreds. */
 const NAMED_TYPES = 5;
@@ -56,15 +56,6 @@ export function sbdhMessage(header: SbdHeader, sha256: string): Message {
     fingerprint: fingerprintOf(sha256),
     signed: false,
   };
-}
-
-/**
- * The business key of a document without envelope of its own: its number, made unique by its sender (`payloadKeys: ubl`).
- * Undefined where the document has no number.
- */
-export function documentKey({ payload, header }: BusinessDocument): { readonly reference: string; readonly type: string; readonly sender?: Party } | undefined {
-  if (payload.ID === undefined || payload.ID === '') return undefined;
-  return { reference: payload.ID, type: payload.name, ...(header === undefined ? {} : { sender: partner(header.sender) }) };
 }
 
 export function fingerprintOf(sha256: string): Fingerprint {

@@ -88,6 +88,22 @@ export class BusinessDocumentReader implements XmlEvents {
     this.#xml.push(chunk);
   }
 
+  /** Local name of the root element, once it has opened. */
+  get root(): string | undefined {
+    return this.#root?.local;
+  }
+
+  /**
+   * The header, as soon as the business message behind it begins; `none` where the document has none; undefined before.
+   * For whoever leaves the document itself to its application. Throws like `end`.
+   */
+  get early(): SbdHeader | 'none' | undefined {
+    if (this.#payloads === 0) return undefined;
+    if (this.#root?.local !== 'StandardBusinessDocument') return 'none';
+    if (this.#root.uri !== SBDH) throw new As4OnceError('SBDH_BROKEN', `StandardBusinessDocument is in the namespace '${this.#root.uri.slice(0, 200)}'`);
+    return this.#header();
+  }
+
   end(): BusinessDocument {
     this.#xml.end();
     const root = this.#root;

@@ -1,7 +1,7 @@
 import { As4OnceError } from '../errors.js';
 
-/** A value found by its pointer: text of a string, digits of a number as written. `none`: an object, an array, null. */
-type Found = string | 'none';
+/** A value found at a path: `=` and its text (digits of a number as written); undefined: an object, an array, null. */
+type Found = string | undefined;
 
 /** Longest wanted value and longest name, characters. */
 const LONGEST = 4_096;
@@ -57,7 +57,7 @@ export class JsonValues {
     if (this.#token !== 'none' || this.#expect !== 'nothing') this.#broken('it ends too early');
     return (pointer) => {
       const found = this.#found.get(keyOf(stepsOf(pointer)));
-      return found === undefined || found === 'none' || found === '=' ? undefined : found.slice(1);
+      return found === undefined || found === '=' ? undefined : found.slice(1);
     };
   }
 
@@ -135,7 +135,7 @@ export class JsonValues {
     const path = this.#frames.map((frame) => frame.step);
     const key = keyOf(path);
     if (this.#found.has(key)) throw new As4OnceError('REFERENCE_MISSING', `/${path.join('/').slice(0, 200)} stands in the body twice`);
-    this.#found.set(key, 'none');
+    this.#found.set(key, undefined);
     return key;
   }
 

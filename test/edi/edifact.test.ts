@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import type { EdiBroken } from '../../src/edi/broken.js';
+import type { EdiBroken, Finding } from '../../src/edi/broken.js';
 import type { EdifactInterchange } from '../../src/edi/interchange.js';
 import { InterchangeReader } from '../../src/edi/reader.js';
 import { interchangesOf, readInterchanges, type ReadOptions } from '../../src/edi/read-interchanges.js';
@@ -88,7 +88,7 @@ describe('EDIFACT envelopes', () => {
   ])('reports %s by default and refuses it where checks are strict', (_what, text, expected) => {
     const findings = read(text)[0]?.findings ?? [];
     expect(findings.map((finding) => finding.text)).toEqual([expected]);
-    const [{ level = 'message', segment = 0, offset = 0 } = {}] = findings;
+    const { level, segment, offset } = findings[0] as Finding;
     expect(refusal(text, { checks: 'strict' })).toMatchObject({ code: 'EDI_BROKEN', reason: expected, segment, offset });
     expect(refusal(text, { checks: { [level]: 'strict' } }).reason).toBe(expected);
     const others = { interchange: 'strict', group: 'strict', message: 'strict', [level]: 'warn' } as const;

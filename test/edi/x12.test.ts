@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import type { EdiBroken } from '../../src/edi/broken.js';
+import type { EdiBroken, Finding } from '../../src/edi/broken.js';
 import type { X12Interchange } from '../../src/edi/interchange.js';
 import { interchangesOf, type ReadOptions } from '../../src/edi/read-interchanges.js';
 import { bytes, edifact, isa, x12 } from './samples.js';
@@ -98,7 +98,7 @@ describe('X12 envelopes', () => {
   ])('reports %s by default and refuses it where checks are strict', (_what, text, expected) => {
     const findings = read(text)[0]?.findings ?? [];
     expect(findings.map((finding) => finding.text)).toEqual([expected]);
-    const [{ level = 'message', segment = 0, offset = 0 } = {}] = findings;
+    const { level, segment, offset } = findings[0] as Finding;
     expect(refusal(text, { checks: 'strict' })).toMatchObject({ code: 'EDI_BROKEN', reason: expected, segment, offset });
     expect(read(text, { checks: { interchange: 'strict', group: 'strict', message: 'strict', [level]: 'warn' } })).toHaveLength(1);
   });

@@ -78,7 +78,11 @@ export function drop(options: DropOptions = {}): Drop {
     root, config, ledger, events, seen, watch, path,
     pass: async (more) => {
       const one = await watch(more);
-      await one.pass(true).finally(() => one.leave());
+      try {
+        await one.pass(true);
+      } finally {
+        await one.leave();
+      }
     },
     put: (name, file, text) => {
       writeFileSync(path(name, file), bytes(text));
