@@ -4,7 +4,7 @@ import { As4OnceError } from '../errors.js';
 import { newestFormat } from './codec.js';
 import { commandsOver } from './commands.js';
 import type { Apply } from './commands.js';
-import { checkNote, shelfKeptUntil } from './notes.js';
+import { Shelves } from './notes.js';
 import type { Acceptance, Ledger, LedgerMeta, LedgerStats } from './port.js';
 import type { DuplicateKey, LedgerRecord, State } from './record.js';
 import { guarded, indexed, listedAs, point, primariesOf, settles, stands, transition, wakes } from './transition.js';
@@ -20,7 +20,7 @@ export interface MemoryOptions {
 export function memoryLedger({ clock = systemClock }: MemoryOptions = {}): Ledger {
   const records = new Map<DuplicateKey, LedgerRecord>();
   const waiting = new Wakes();
-  const shelves = new Map<string, { until: number; readonly entries: Map<string, string> }>();
+  const shelves = new Shelves();
   let accepted: Acceptance | undefined;
   const started = clock.monotonic();
   const born = Math.floor(clock.now());
@@ -117,24 +117,8 @@ export function memoryLedger({ clock = systemClock }: MemoryOptions = {}): Ledge
       return meta();
     },
     upgrade: async () => meta(),
-    async note(command) {
-      checkNote(command);
-      const { now } = moment();
-      const { shelf, entries, keptMs } = command;
-      const standing = shelves.get(shelf);
-      const kept = standing !== undefined && standing.until > now ? standing : { until: 0, entries: new Map<string, string>() };
-      for (const [name, text] of Object.entries(entries)) {
-        if (text === null) kept.entries.delete(name);
-        else kept.entries.set(name, text);
-      }
-      kept.until = shelfKeptUntil(kept.until, now, keptMs);
-      shelves.set(shelf, kept);
-    },
-    async notes(shelf) {
-      const { now } = moment();
-      for (const [name, { until }] of shelves) if (until <= now) shelves.delete(name);
-      return new Map(shelves.get(shelf)?.entries);
-    },
+    note: async (command) => shelves.note(command, moment().now),
+    notes: async (shelf) => shelves.notes(shelf, moment().now),
     async ping() {
       moment();
       return { ms: 0 };

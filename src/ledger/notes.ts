@@ -22,3 +22,25 @@ export function shelfKeptUntil(standing: number | undefined, now: number, keptMs
   const least = now + keptMs;
   return standing !== undefined && standing >= least ? standing : least + Math.ceil(keptMs / 20);
 }
+
+/** Notes of a ledger that keeps nothing. */
+export class Shelves {
+  readonly #shelves = new Map<string, { until: number; readonly entries: Map<string, string> }>();
+
+  note(note: Note, now: number): void {
+    checkNote(note);
+    const standing = this.#shelves.get(note.shelf);
+    const shelf = standing !== undefined && standing.until > now ? standing : { until: 0, entries: new Map<string, string>() };
+    for (const [name, text] of Object.entries(note.entries)) {
+      if (text === null) shelf.entries.delete(name);
+      else shelf.entries.set(name, text);
+    }
+    shelf.until = shelfKeptUntil(shelf.until, now, note.keptMs);
+    this.#shelves.set(note.shelf, shelf);
+  }
+
+  notes(shelf: string, now: number): ReadonlyMap<string, string> {
+    for (const [name, { until }] of this.#shelves) if (until <= now) this.#shelves.delete(name);
+    return new Map(this.#shelves.get(shelf)?.entries);
+  }
+}

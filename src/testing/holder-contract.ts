@@ -2,7 +2,13 @@ import type { Contract } from './index.js';
 import { sampleAttempt, sampleClaim, sampleDecision, sampleKey, sampleReply } from './sample.js';
 
 /** G3, G4, G7: renew, settle, release, and what stands against them. */
-export function holderContract({ runner: { describe, it, expect }, on }: Contract): void {
+export function holderContract(contract: Contract): void {
+  renewContract(contract);
+  settleContract(contract);
+  releaseContract(contract);
+}
+
+function renewContract({ runner: { describe, it, expect }, on }: Contract): void {
   describe('renew', () => {
     it('prolongs the lease of its own claim only', on(async ({ ledger }) => {
       const claim = sampleClaim(sampleKey('renew'), 'a', { leaseMs: 60_000 });
@@ -15,7 +21,9 @@ export function holderContract({ runner: { describe, it, expect }, on }: Contrac
       expect((await ledger.renew({ ...sampleAttempt(claim).held, key: sampleKey('none') })).kind).toBe('gone');
     }));
   });
+}
 
+function settleContract({ runner: { describe, it, expect }, on }: Contract): void {
   describe('settle', () => {
     it('is repeatable under its token and keeps the first bytes', on(async ({ ledger }) => {
       const claim = sampleClaim(sampleKey('settle'), 'a');
@@ -102,7 +110,9 @@ export function holderContract({ runner: { describe, it, expect }, on }: Contrac
       expect((await ledger.meta()).id).toBe(after.id);
     }));
   });
+}
 
+function releaseContract({ runner: { describe, it, expect }, on }: Contract): void {
   describe('release', () => {
     it('never forgets: the next copy sees what came before it', on(async ({ ledger }) => {
       const claim = sampleClaim(sampleKey('rejected'), 'a');

@@ -266,7 +266,7 @@ for (const client of ['ioredis', 'node-redis'] as const) {
     it('works for an operator\'s command by how long the server has been up', async () => {
       const redis = await server();
       const ledger = await open({ url: redis.url, client });
-      const claim = sampleClaim(sampleKey('lapsed'), 'a', { leaseMs: 1_500 });
+      const claim = sampleClaim(sampleKey('lapsed'), 'a', { leaseMs: 1_000 });
       await ledger.claim(claim);
       await until(async () => (await ledger.list('uncertain')).length, (count) => count === 1);
       const command = { key: claim.key, decision: sampleDecision('release'), force: false };

@@ -26,7 +26,7 @@ export const refusedFileSystem = (magic: number): string | undefined => REFUSED.
 export function prepareFolder(path: string): { readonly path: string; readonly forgetful: boolean } {
   mkdirSync(path, { recursive: true, mode: 0o700 });
   const real = realpathSync(path);
-  const magic = Number(statfsSync(real).type);
+  const magic = statfsSync(real).type;
   const refused = refusedFileSystem(magic);
   if (refused !== undefined) {
     throw new As4OnceError('CONFIG_INVALID', `the embedded ledger needs a local disk, and ${path} lies on ${refused}; use Redis, or another folder`);

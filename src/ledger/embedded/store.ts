@@ -47,10 +47,10 @@ export class Store {
   async found(id: string, now: number): Promise<void> {
     await this.write(() => {
       if (this.fact('id') !== undefined) return;
-      this.#facts.put('id', Buffer.from(id));
-      this.#facts.put('created', Buffer.from(String(now)));
-      this.#facts.put('layout', Buffer.from(LAYOUT));
-      this.#facts.put('format', Buffer.from(newestFormat()));
+      this.#facts.putSync('id', Buffer.from(id));
+      this.#facts.putSync('created', Buffer.from(String(now)));
+      this.#facts.putSync('layout', Buffer.from(LAYOUT));
+      this.#facts.putSync('format', Buffer.from(newestFormat()));
     });
     knownFormat(this.format);
     if (this.fact('layout') !== LAYOUT) {
@@ -69,7 +69,7 @@ export class Store {
 
   /** Only within `write`. */
   putFact(name: 'format' | 'accepted', value: string): void {
-    this.#facts.put(name, Buffer.from(value));
+    this.#facts.putSync(name, Buffer.from(value));
   }
 
   get settles(): number {
@@ -78,7 +78,7 @@ export class Store {
 
   /** Only within `write`. */
   countSettle(): void {
-    this.#facts.put('settles', Buffer.from(String(this.settles + 1)));
+    this.#facts.putSync('settles', Buffer.from(String(this.settles + 1)));
   }
 
   get floor(): number {
@@ -87,7 +87,7 @@ export class Store {
 
   /** Only within `write`. */
   raiseFloor(now: number): void {
-    if (now - this.floor >= FLOOR_STEP) this.#facts.put('clock', Buffer.from(String(now)));
+    if (now - this.floor >= FLOOR_STEP) this.#facts.putSync('clock', Buffer.from(String(now)));
   }
 
   read(key: DuplicateKey): LedgerRecord | undefined {
@@ -99,18 +99,18 @@ export class Store {
   put(before: LedgerRecord | undefined, next: LedgerRecord): void {
     const until = keptUntil(next);
     if (before === undefined || keptUntil(before) !== until) {
-      if (before !== undefined) this.#expiry.remove([keptUntil(before), next.key]);
-      this.#expiry.put([until, next.key], EMPTY);
+      if (before !== undefined) this.#expiry.removeSync([keptUntil(before), next.key]);
+      this.#expiry.putSync([until, next.key], EMPTY);
     }
-    if (indexed(next)) this.#listed.put(next.key, EMPTY);
-    else if (before !== undefined && indexed(before)) this.#listed.remove(next.key);
-    this.#records.put(next.key, encodeRecord(next, this.format));
+    if (indexed(next)) this.#listed.putSync(next.key, EMPTY);
+    else if (before !== undefined && indexed(before)) this.#listed.removeSync(next.key);
+    this.#records.putSync(next.key, encodeRecord(next, this.format));
   }
 
   /** Only within `write`. */
   count(key: DuplicateKey, count: { copies: number; lastSeen: number }): void {
     const bytes = this.#records.get(key);
-    if (bytes !== undefined) this.#records.put(key, countInPlace(bytes, count));
+    if (bytes !== undefined) this.#records.putSync(key, countInPlace(bytes, count));
   }
 
   /** Only within `write`. Removes what may be forgotten at `now`; false when there may be more. */
@@ -121,10 +121,10 @@ export class Store {
       if (key.startsWith(SHELF)) this.#forgetShelf(key.slice(SHELF.length), now);
       const record = this.read(key);
       if (record !== undefined && keptUntil(record) <= now) {
-        this.#records.remove(key);
-        this.#listed.remove(key);
+        this.#records.removeSync(key);
+        this.#listed.removeSync(key);
       }
-      this.#expiry.remove(entry);
+      this.#expiry.removeSync(entry);
     }
     return due.length < limit;
   }
@@ -134,15 +134,15 @@ export class Store {
     // a shelf whose time is over, but that no sweep has met yet, begins anew
     this.#forgetShelf(shelf, now);
     for (const [name, text] of Object.entries(entries)) {
-      if (text === null) this.#notes.remove([shelf, `.${name}`]);
-      else this.#notes.put([shelf, `.${name}`], Buffer.from(text));
+      if (text === null) this.#notes.removeSync([shelf, `.${name}`]);
+      else this.#notes.putSync([shelf, `.${name}`], Buffer.from(text));
     }
     const standing = this.#shelfUntil(shelf);
     const until = shelfKeptUntil(standing, now, keptMs);
     if (until === standing) return;
-    if (standing !== undefined) this.#expiry.remove([standing, SHELF + shelf]);
-    this.#expiry.put([until, SHELF + shelf], EMPTY);
-    this.#notes.put([shelf, ''], Buffer.from(String(until)));
+    if (standing !== undefined) this.#expiry.removeSync([standing, SHELF + shelf]);
+    this.#expiry.putSync([until, SHELF + shelf], EMPTY);
+    this.#notes.putSync([shelf, ''], Buffer.from(String(until)));
   }
 
   notes(shelf: string, now: number): Map<string, string> {
@@ -162,8 +162,8 @@ export class Store {
   #forgetShelf(shelf: string, now: number): void {
     const until = this.#shelfUntil(shelf);
     if (until === undefined || until > now) return;
-    this.#expiry.remove([until, SHELF + shelf]);
-    for (const key of [...this.#notes.getKeys({ start: [shelf, ''], end: [shelf, HIGHEST] })]) this.#notes.remove(key);
+    this.#expiry.removeSync([until, SHELF + shelf]);
+    for (const key of [...this.#notes.getKeys({ start: [shelf, ''], end: [shelf, HIGHEST] })]) this.#notes.removeSync(key);
   }
 
   /** A copy made while others write; LMDB reads one moment of the whole. */

@@ -68,9 +68,10 @@ async function persistence(
 /** A setting; undefined where CONFIG is forbidden. */
 async function setting(node: RedisNode, name: string): Promise<string | undefined> {
   try {
-    const reply = await node.send(['CONFIG', 'GET', name]);
-    if (Array.isArray(reply)) return String(reply[1] ?? '');
-    return reply === null || typeof reply !== 'object' ? undefined : String((reply as unknown as Record<string, unknown>)[name] ?? '');
+    // a list from RESP2, a map from RESP3
+    const reply: unknown = await node.send(['CONFIG', 'GET', name]);
+    const values = Array.isArray(reply) ? [...reply] : Object.entries(reply ?? {}).flat();
+    return values.length < 2 ? '' : String(values[1]);
   } catch {
     return undefined;
   }

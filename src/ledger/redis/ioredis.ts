@@ -39,7 +39,7 @@ function made(connection: Connection): Client {
       slotsRefreshInterval: 5_000,
       redisOptions,
     };
-    return new Cluster(cluster.nodes.map(hostAndPort), settings as unknown as ConstructorParameters<typeof Cluster>[1] & object);
+    return new Cluster(cluster.nodes.map(hostAndPort), settings);
   }
   if (sentinel !== undefined) {
     const settings: Partial<RedisOptions> = {
@@ -51,7 +51,7 @@ function made(connection: Connection): Client {
     };
     return new Redis(settings as object);
   }
-  return new Redis(url ?? 'redis://127.0.0.1:6379', common as object);
+  return new Redis(url ?? 'redis://127.0.0.1:6379', common);
 }
 
 class Ioredis implements RedisPort {
@@ -68,7 +68,7 @@ class Ioredis implements RedisPort {
     this.#client = client;
     this.#own = own;
     this.cluster = 'nodes' in client;
-    this.keyPrefix = String(client.options.keyPrefix ?? '');
+    this.keyPrefix = client.options.keyPrefix ?? '';
     // errors of the connection show in every command; without a listener the first one would end the process
     if (own) client.on('error', () => undefined);
   }
@@ -100,7 +100,7 @@ class Ioredis implements RedisPort {
     const patient = { enableOfflineQueue: true, maxRetriesPerRequest: null, lazyConnect: false, socketTimeout: undefined };
     const subscriber: Client = this.cluster
       ? (this.#client as Cluster).duplicate([], { enableOfflineQueue: true, lazyConnect: false })
-      : (this.#client as Redis).duplicate(patient as object);
+      : (this.#client as Redis).duplicate(patient);
     this.#subscribers.push(subscriber);
     subscriber.on('error', () => undefined);
     subscriber.on('message', (from: string, message: string) => {

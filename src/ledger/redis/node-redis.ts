@@ -5,7 +5,7 @@ import { Leases } from './leases.js';
 
 /** What the three kinds of node-redis clients have in common, as far as it is used here. */
 interface Common {
-  readonly _keyPrefix?: unknown;
+  readonly _keyPrefix?: string | Buffer;
   readonly isOpen: boolean;
   readonly isReady: boolean;
   connect(): Promise<unknown>;
@@ -85,7 +85,7 @@ class NodeRedis implements RedisPort {
     this.#client = client;
     this.#own = own;
     this.cluster = isCluster(client);
-    this.keyPrefix = client._keyPrefix === undefined ? '' : String(client._keyPrefix);
+    this.keyPrefix = client._keyPrefix?.toString() ?? '';
     // errors of the connection show in every command; without a listener the first one would end the process
     if (own) client.on('error', () => undefined);
   }

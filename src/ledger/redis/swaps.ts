@@ -115,7 +115,7 @@ export class Swaps {
       const at = await this.#moment(place);
       const pointer = stands(belief.record, guarded(belief.record, at).now);
       const [named, own] = primariesOf(pointer, command);
-      const [pointed, mine] = await Promise.all([named, own].map((key) => (key === undefined ? undefined : this.read(key))));
+      const [pointed, mine] = await Promise.all([named, own].map(async (key) => (key === undefined ? undefined : this.read(key))));
       const step: Step<PointAnswer> = point(pointer, command, { pointed, own: mine }, guarded(pointer, at));
       if (step.next === undefined) return step.answer;
       const swapped = await this.#swap(place, { belief, next: step.next, at, notAfter: 0, token: '', count: false, taken: true });
