@@ -135,7 +135,13 @@ async function pass(step: Step, taken: Extract<TakenIn, { kind: 'pass' }>): Prom
 /** The ledger's answer; `open` where shadow mode goes on without one. */
 async function answerOf(step: Step, { rule }: Inbound, claim: Claim): Promise<ClaimAnswer | 'open'> {
   const asked = askLedger(step, claim, rule.mode === 'shadow');
-  return await (rule.mode === 'shadow' ? asked.catch(() => 'open' as const) : orNote(step, 'unavailable', asked));
+  if (rule.mode !== 'shadow') return await orNote(step, 'unavailable', asked);
+  return await asked.catch((error: unknown) => {
+    // the sender does not notice, so the log has to say why
+    step.notes.code = error instanceof As4OnceError ? error.code : 'INTERNAL';
+    step.notes.detail = error instanceof As4OnceError ? error.detail : String(error);
+    return 'open' as const;
+  });
 }
 
 /**
