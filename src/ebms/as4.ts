@@ -15,16 +15,49 @@ import { epochOf } from './xs-date-time.js';
 /** AS4 over HTTP (ebMS 3.0 Core, AS4 1.0): reads the root part, and the others only as far as the fingerprint needs. */
 export const as4Protocol: Protocol = {
   name: 'as4',
-  /** Throws MEDIA_TYPE, CONTENT_CODING or MIME_BROKEN for what the head alone rules out. */
-  open: (head, limits) => new As4Reading(head.headers, limits),
+  /** What the head alone rules out is thrown by the first push, so that it is answered like everything unreadable. */
+  open: (head, limits) => {
+    try {
+      return new As4Reading(head.headers, limits);
+    } catch (error) {
+      if (error instanceof As4OnceError) return new RefusedReading(error, head.headers);
+      throw error;
+    }
+  },
 };
+
+class RefusedReading implements Reading {
+  readonly early = undefined;
+  readonly answerIn: AnswerIn;
+  readonly #error: As4OnceError;
+
+  constructor(error: As4OnceError, headers: HeaderList) {
+    this.#error = error;
+    this.answerIn = { protocol: 'as4', soap: announcedSoap(headers) };
+  }
+
+  push(): never {
+    throw this.#error;
+  }
+
+  end(): Promise<Read> {
+    return Promise.reject(this.#error);
+  }
+}
+
+/** The SOAP version that the head speaks of; 1.2 where it says nothing, which is what AS4 asks for (AS4 1.0, 2.1). */
+function announcedSoap(headers: HeaderList): '1.1' | '1.2' {
+  return /(?:^|[;\s]type\s*=)[\s"]*text\/xml/i.test(header(headers, 'content-type') ?? '') ? '1.1' : '1.2';
+}
 
 class As4Reading implements Reading {
   readonly #package: PackageReader;
+  readonly #announced: '1.1' | '1.2';
   readonly #gunzip: GunzipFeed | undefined;
   early: Early | undefined;
 
   constructor(headers: HeaderList, limits: Limits) {
+    this.#announced = announcedSoap(headers);
     this.#package = packageReader(soleContentType(headers), limits, (envelope) => this.#read(envelope));
     this.#gunzip = isGzipCoded(header(headers, 'content-encoding'))
       ? new GunzipFeed((bytes) => this.#package.push(bytes), limits.maxBody) : undefined;
@@ -53,7 +86,7 @@ class As4Reading implements Reading {
 
   get answerIn(): AnswerIn {
     const messageId = this.#package.envelope?.userMessage?.messageId;
-    const soap = this.#package.soap;
+    const soap = this.#package.soap ?? this.#announced;
     return present<AnswerIn>({ protocol: 'as4', soap, messageId });
   }
 
@@ -87,7 +120,8 @@ export function messageOf(envelope: Envelope, user: UserMessage): Omit<Message, 
 /** Longest fact, characters: facts are stored with the record and are the sender's to choose. */
 const MAX_FACT = 1_024;
 
-function factsOf(user: UserMessage): Facts {
+/** What the header says of the message, each text bounded. */
+export function factsOf(user: UserMessage): Facts {
   const property = (name: string): string | undefined => user.messageProperties.find((p) => p.name === name)?.value;
   const texts = {
     c1: property('originalSender'),

@@ -134,9 +134,12 @@ describe('early', () => {
     expect(await reading.end()).toEqual(early);
   });
 
-  it('the sender can be answered in its SOAP version, as soon as it is known, even when it is refused', () => {
+  it('the sender can be answered in its SOAP version, by its head and then by its envelope, even when it is refused', () => {
     const reading = open(RELATED);
-    expect(reading.answerIn).toEqual({ protocol: 'as4' });
+    expect(reading.answerIn).toEqual({ protocol: 'as4', soap: '1.2' });
+    expect(open('text/xml; charset=utf-8').answerIn).toEqual({ protocol: 'as4', soap: '1.1' });
+    expect(open('multipart/related; type="text/xml"; boundary=b').answerIn).toEqual({ protocol: 'as4', soap: '1.1' });
+    expect(open('multipart/related; type="text/xml"').answerIn).toEqual({ protocol: 'as4', soap: '1.1' });
     void reading.push(pack(envelope({ soap: S11 })));
     expect(reading.answerIn).toEqual({ protocol: 'as4', soap: '1.1', messageId: 'm1@test' });
     const refused = open(RELATED);
