@@ -7,8 +7,10 @@ import { Events } from '../../src/events.js';
 import { refusedFileSystem } from '../../src/ledger/embedded/file-system.js';
 import { lmdbLedger, type LmdbOptions } from '../../src/ledger/embedded/index.js';
 import { LedgerClock } from '../../src/ledger/embedded/ledger-clock.js';
+import type { Store } from '../../src/ledger/embedded/store.js';
+import { asLedgerError, writeWithin } from '../../src/ledger/embedded/writes.js';
 import type { Ledger } from '../../src/ledger/port.js';
-import { sampleAttempt, sampleClaim, sampleKey } from '../../src/testing/index.js';
+import { sampleAttempt, sampleClaim, sampleKey, sampleReply } from '../../src/testing/index.js';
 import { simulatedClock } from '../support/simulated-clock.js';
 import { tempDir } from '../support/temp-dir.js';
 import { startLedgerProcess, type LedgerProcess } from './ledger-process.js';
@@ -193,6 +195,22 @@ describe('the embedded ledger\'s clock', () => {
 });
 
 describe('room for the embedded ledger', () => {
+  it('listens to the reason of a write that fails after it was given up', async () => {
+    // A commit failed on a full disk after its command had timed out: nobody held LMDB's own reason, and Node ended the process.
+    let fail: (error: Error) => void = () => undefined;
+    const store = { write: () => new Promise((_, reject) => (fail = reject)) } as unknown as Store;
+    await expect(writeWithin(store, 1, () => undefined)).rejects.toThrow('LEDGER_DOWN');
+    const unheard: unknown[] = [];
+    const hear = (error: unknown): void => void unheard.push(error);
+    process.on('unhandledRejection', hear);
+    const failed = Object.assign(new Error('Commit failed'), { commitError: Promise.reject(new Error('No space left on device')) });
+    fail(failed);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    process.off('unhandledRejection', hear);
+    expect(unheard).toEqual([]);
+    expect((await asLedgerError(failed)).message).toContain('LEDGER_FULL');
+  });
+
   it('runs out at maxBytes: no new claims, but settles and replays go on', async () => {
     const clock = simulatedClock();
     const ledger = await opened({ path: folder(), clock, maxBytes: 120_000 });
@@ -216,7 +234,7 @@ describe('room for the embedded ledger', () => {
   it.skipIf(mounted === undefined)('runs out with its disk: 503, nothing half-written, and settles still fit (needs a mount of its own)', async () => {
     const path = join(mounted ?? '', 'ledger');
     const clock = simulatedClock();
-    const ledger = await opened({ path, clock });
+    const ledger = await opened({ path, clock, commandTimeout: 30_000 });
     const settled: string[] = [];
     let full: unknown;
     const last: ReturnType<typeof sampleClaim>[] = [];
@@ -242,8 +260,10 @@ describe('room for the embedded ledger', () => {
     } catch {
       // full to the last block
     }
-    const results = await Promise.allSettled(last.slice(0, 3_000).map((claim) => ledger.settle(sampleAttempt(claim).settle('y'.repeat(500)))));
+    const large = { ...sampleReply('large'), deflated: new Uint8Array(20_000).fill(7) };
+    const results = await Promise.allSettled(last.slice(0, 300).map((claim) => ledger.settle({ ...sampleAttempt(claim).settle('one'), reply: large })));
     const refusals = results.filter(({ status }) => status === 'rejected');
+    expect(refusals.length).toBeGreaterThan(0);
     for (const refusal of refusals) expect(String((refusal as PromiseRejectedResult).reason)).toContain('LEDGER_FULL');
     for (const key of settled) expect((await ledger.find(key))?.record.key).toBe(key);
   });

@@ -21,7 +21,8 @@ export async function writeWithin<T>(store: Store, withinMs: number, body: () =>
   try {
     return await Promise.race([written, late]);
   } catch (error) {
-    written.catch(() => undefined);
+    // given up, but it may fail still: then LMDB's own reason must find somebody who listens, or the process ends
+    written.catch(asLedgerError);
     throw await asLedgerError(error);
   } finally {
     clearTimeout(timer);
