@@ -28,12 +28,15 @@ const { values } = parseArgs({
 const HELP = `npm start -- [options]
   --port N               the front listens here (8080; another free one if taken)
   --access-point-port N  the sample access point listens here (8081)
-  --admin-port N         health and metrics of the front (9464)
+  --admin-port N         dashboard, health and metrics of the front (9464)
   --data DIR             ledger, deliveries, log (demo-data)
   --fresh                forget what earlier runs left in DIR
   --slow MS              the access point thinks so long before it answers
   --fail-first           the access point refuses the first attempt of every message
 `;
+
+/** For the dashboard of the demo, which listens to this machine only. */
+const TOKEN = 'demo';
 
 interface Started {
   readonly name: string;
@@ -125,7 +128,7 @@ async function main(): Promise<void> {
     `upstream: http://127.0.0.1:${accessPointPort}/as4`,
     'accessPoint: other',
     'ledger: { embedded: ./ledger }',
-    `admin: { listen: 127.0.0.1:${adminPort} }`,
+    `admin: { listen: 127.0.0.1:${adminPort}, token: ${TOKEN} }`,
     'log: { file: ./front.log }',
     'defaults: { window: 90d }',
     '',
@@ -152,7 +155,8 @@ It shows two Receipts with the same sha256, the second one "identical to the fir
 
   ls ${deliveries}
 
-has one new file, not two. What as4-once did: ${relative(process.cwd(), join(values.data, 'front.log'))}; its metrics: http://127.0.0.1:${adminPort}/metrics
+has one new file, not two. What as4-once did: ${relative(process.cwd(), join(values.data, 'front.log'))}; and
+http://127.0.0.1:${adminPort}/ (the dashboard; its token is ${TOKEN}).
 Without as4-once in between (--url http://127.0.0.1:${accessPointPort}/as4) the same command delivers twice.
 
 Ctrl-C stops both.

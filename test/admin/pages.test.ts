@@ -71,5 +71,5 @@ describe('the cookbooks', () => {
 
 it('examples/README.md lists every example of the policy', () => {
   const listed = [...page('examples/README.md').matchAll(/\(policy\/([^)]+)\)/g)].map(([, name]) => name);
-  expect(listed.sort()).toEqual(readdirSync(join(ROOT, 'examples/policy')).sort());
+  expect(new Set(listed)).toEqual(new Set(readdirSync(join(ROOT, 'examples/policy'))));
 });

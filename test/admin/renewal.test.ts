@@ -183,6 +183,7 @@ admin: { listen: "127.0.0.1:0", tokenFile: token, tls: { certificate: admin.pem,
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
     expect(await get(`${url}/quick`, agent)).toMatchObject({ body: 'answer to /as4/quick', serial: serial(first) });
     expect(await status('canary-token-one')).toBe(200);
+    expect((await get(`${admin}/`, false)).body).toContain('<title>as4-once</title>');
     const slow = get(`${url}/slow`, false);
     await waiting;
 
