@@ -1,8 +1,9 @@
 import type { Clock } from './clock.js';
+import { endpointRoute, type EndpointParts } from './compose-endpoint.js';
+import { keysOf } from './compose-keys.js';
 import type { Config, RouteConfig } from './config/config.js';
 import { clientTls } from './config/pem-files.js';
 import { accessPoint } from './delivery/access-points.js';
-import type { Upstream } from './delivery/port.js';
 import { createUpstream } from './delivery/upstream.js';
 import { as4Protocol } from './ebms/as4.js';
 import { buildErrorSignal } from './ebms/error-signal.js';
@@ -10,18 +11,15 @@ import { edifactProtocol, sbdhProtocol, x12Protocol } from './edi/edi-protocol.j
 import { As4OnceError } from './errors.js';
 import { plain, type Reply } from './exchange.js';
 import type { Message } from './message.js';
-import { duplicateKey, withContent, withSender } from './policy/key.js';
-import { isPeppol } from './policy/peppol.js';
-import type { Rule } from './policy/rule.js';
 import { compileRules, selectRule, type RuleSet } from './policy/select.js';
 import type { AnswerIn, Protocol } from './protocol.js';
 import { referenceProtocol } from './reference/reference-protocol.js';
-import type { Keys, Route, SecondKey } from './walk.js';
+import type { Route } from './walk.js';
 
 /** What one configuration says, put together: its routes, and the connections that belong to them. */
 export interface Generation {
   readonly routes: readonly MountedRoute[];
-  readonly upstreams: readonly Upstream[];
+  readonly upstreams: readonly MountedRoute['upstream'][];
   /** Exchanges that came by this configuration and are not done. */
   active: number;
 }
@@ -29,7 +27,8 @@ export interface Generation {
 export interface MountedRoute {
   readonly path: string;
   readonly route: Route;
-  readonly upstream: Upstream;
+  /** What stands behind the route: an access point, or the endpoint's backend. */
+  readonly upstream: { close(): Promise<void> };
 }
 
 /** The longest path wins; a path covers itself and what is below it. */
@@ -41,8 +40,10 @@ export function routeAt(generation: Generation, path: string): Route | undefined
   return best?.route;
 }
 
-export function composeRoutes(config: Config, clock: Clock): Generation {
-  const routes = config.routes.map((route) => frontRoute(config, route, clock));
+export function composeRoutes(config: Config, parts: EndpointParts): Generation {
+  const routes = config.routes.map((route) => (config.role === 'endpoint' && route.protocol === 'as4'
+    ? endpointRoute(config, route, parts)
+    : frontRoute(config, route, parts.clock)));
   return { routes, upstreams: routes.map(({ upstream }) => upstream), active: 0 };
 }
 
@@ -96,29 +97,6 @@ function protocolOf(route: RouteConfig, rules: RuleSet): Protocol {
       if (route.reference === undefined) throw new As4OnceError('CONFIG_INVALID', `route ${route.path} says nowhere where its reference stands`);
       return referenceProtocol(route.reference);
   }
-}
-
-/** The DuplicateKey of a message and whatever else it may be known by. */
-export function keysOf(message: Message, rule: Rule, scope: string): Keys {
-  return {
-    key: duplicateKey(message, rule.key, scope),
-    withContent: () => duplicateKey(message, withContent(rule.key), scope),
-    withSender: () => duplicateKey(message, withSender(rule.key), scope),
-    second: resendKey(message, rule, scope),
-    ...(rule.previousKey === undefined ? {} : { previous: duplicateKey(message, rule.previousKey, scope) }),
-  };
-}
-
-/**
- * The same sender with the same signed `cid:` digests inside the window is the same business message, whatever its
- * MessageId: those digests are digests of the plaintext, SBDH included.
- */
-function resendKey(message: Message, rule: Rule, scope: string): readonly SecondKey[] {
-  const wanted = rule.resend === 'flag' || (rule.resend === 'auto' && isPeppol(message.facts));
-  if (!wanted || !message.fingerprint.startsWith('signed:')) return [];
-  const pointer = { ...message, reference: message.fingerprint, type: 'resend' };
-  const key = duplicateKey(pointer, 'reference+sender', scope);
-  return [{ kind: 'resend', key, fingerprint: message.fingerprint, reference: message.fingerprint, policy: 'flag' }];
 }
 
 /** An unsigned ebMS Error in the request's own SOAP version; a text for whoever speaks no SOAP. */

@@ -7,6 +7,7 @@ import { composeOperate } from './compose-operate.js';
 import { journalDrain } from './compose-journal.js';
 import { composeRoutes, routeAt, type Generation } from './compose-routes.js';
 import type { Config } from './config/config.js';
+import type { MessageHandler } from './delivery/backend-handler.js';
 import type { Delivery } from './delivery/port.js';
 import { createSpool } from './delivery/spool.js';
 import { Waiting } from './delivery/wait.js';
@@ -28,6 +29,8 @@ export interface OnceOptions {
   readonly clock?: Clock;
   /** Where events go; one is made where none is given. */
   readonly events?: Events;
+  /** Role endpoint: takes the messages in place of the configuration's backend. */
+  readonly handler?: MessageHandler;
 }
 
 export interface Once {
@@ -67,11 +70,12 @@ const HEALTH_EVERY = 10_000;
 export function compose(options: OnceOptions): Once {
   const { ledger, clock = systemClock, events = new Events() } = options;
   let { config } = options;
-  let generation = counted(composeRoutes(config, clock));
+  const spool = createSpool({ limits: config.limits, directory: config.spool, clock });
+  const parts = { clock, spool, ...(options.handler === undefined ? {} : { handler: options.handler }) };
+  let generation = counted(composeRoutes(config, parts));
   const generations = new Map<Route, Generation>();
   adopt(generation);
   const owner = thisProcess(config.node ?? hostname());
-  const spool = createSpool({ limits: config.limits, directory: config.spool, clock });
   const journal = openJournal({ directory: config.journal });
   const health = new LedgerHealth(ledger, events);
   const stop = new AbortController();
@@ -134,7 +138,7 @@ export function compose(options: OnceOptions): Once {
     ready: () => !closing,
     reload: (next) => {
       const before = generation;
-      const after = counted(composeRoutes(next, clock));
+      const after = counted(composeRoutes(next, parts));
       config = next;
       generation = after;
       adopt(after);

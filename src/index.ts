@@ -2,7 +2,9 @@ import type { z } from 'zod';
 import { compose, type Once } from './compose.js';
 import { loadConfig } from './config/load.js';
 import type { configSchema } from './config/schema.js';
+import { present } from './config/values.js';
 import type { Clock } from './clock.js';
+import type { MessageHandler } from './delivery/backend-handler.js';
 import type { Events } from './events.js';
 import type { Ledger } from './ledger/port.js';
 
@@ -34,15 +36,21 @@ export function createFront(options: MountOptions): Once {
  * An AS4 endpoint: verifies, decrypts, delivers to the backend once and signs the Receipt.
  * @throws As4OnceError CONFIG_INVALID naming each field that is wrong.
  */
-export function createEndpoint(options: MountOptions): Once {
+export function createEndpoint(options: EndpointOptions): Once {
   return mount('endpoint', options);
 }
 
-function mount(role: 'front' | 'endpoint', { ledger, clock, events, ...settings }: MountOptions): Once {
+export interface EndpointOptions extends MountOptions {
+  /** Takes the messages, in place of `endpoint.backend`. */
+  readonly handler?: MessageHandler;
+}
+
+function mount(role: 'front' | 'endpoint', { ledger, clock, events, handler, ...settings }: EndpointOptions): Once {
   // The engine is handed in open, so the field that names one in a file has nothing to say here.
   const value = { ...settings, role, ledger: { memory: true } };
-  const config = loadConfig({ value, name: role === 'front' ? 'createFront' : 'createEndpoint' });
-  return compose({ config, ledger, ...(clock === undefined ? {} : { clock }), ...(events === undefined ? {} : { events }) });
+  const config = loadConfig({ value, name: role === 'front' ? 'createFront' : 'createEndpoint' }, { handler: handler !== undefined, mounted: true });
+  const given = { clock, events, handler };
+  return compose({ config, ledger, ...present(given) });
 }
 
 export { As4OnceError, ERRORS } from './errors.js';
@@ -53,6 +61,7 @@ export type { AnswerName, EventMap, ExchangeEvent, KeyEvent } from './events.js'
 export type { Clock } from './clock.js';
 export type { Health } from './admin/health.js';
 export type { Once } from './compose.js';
+export type { MessageHandler, ReceivedMessage, ReceivedPayload } from './delivery/backend-handler.js';
 export type { Handler } from './http/handler.js';
 export type { Facts, Fingerprint, Message, Party, ProtocolName } from './message.js';
 export type * from './ledger/port.js';

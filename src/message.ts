@@ -34,6 +34,17 @@ export interface Facts {
   readonly timestamp?: number;
 }
 
+/** A business document within the message that names itself: claimed beside the reference, as a second key. */
+export interface DocumentKey {
+  readonly kind: 'sbdh' | 'business';
+  /** InstanceIdentifier of an SBDH, or what another business key is made of. */
+  readonly reference: string;
+  /** Who says so; another party's identifier is another document. */
+  readonly parties: readonly Party[];
+  /** Digest of the document as it was delivered. */
+  readonly fingerprint: Fingerprint;
+}
+
 export interface Message {
   readonly protocol: ProtocolName;
   /** The value the standard makes unique: eb:MessageId, UNB 0020, ISA13, … compared exactly. */
@@ -44,6 +55,8 @@ export interface Message {
   readonly fingerprint: Fingerprint;
   /** Whether the message carries a signature over its header. */
   readonly signed: boolean;
+  /** Known where the payload was read: role endpoint. */
+  readonly documents?: readonly DocumentKey[];
   /** Parts of keys beyond reference, sender and recipient: EDI date and time, test indicator. */
   readonly extra?: Readonly<Record<string, string>>;
 }

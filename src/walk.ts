@@ -57,8 +57,13 @@ export interface Route {
   keysOf(message: Message, rule: Rule): Keys;
   /** Hands on what is not ours to claim: other methods, signals. */
   pass(exchange: Exchange, body?: StoredBody): Promise<Reply>;
-  /** A refusal in the protocol's own language. */
-  refuse(error: As4OnceError, answerIn: AnswerIn): Reply;
+  /** A refusal in the protocol's own language; a signed one takes its time. */
+  refuse(error: As4OnceError, answerIn: AnswerIn): Reply | Promise<Reply>;
+  /**
+   * Where what is delivered is what the protocol made of the request (Read.content), not the request's own bytes: those
+   * are not kept then, and freeing the body frees the content. Without content (signals) an empty body.
+   */
+  bodyFrom?(content: unknown): StoredBody;
 }
 
 export interface Keys {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { systemClock } from '../clock.js';
-import { keysOf } from '../compose-routes.js';
+import { keysOf } from '../compose-keys.js';
 import { builtInRule } from '../config/rules.js';
 import type { Config, RouteConfig } from '../config/config.js';
 import { loadConfig } from '../config/load.js';

@@ -1,4 +1,3 @@
-import { createWriteStream } from 'node:fs';
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import express from 'express';
@@ -7,6 +6,7 @@ import { attachLog } from '../admin/log.js';
 import { systemClock } from '../clock.js';
 import { composeAdmin } from '../compose-admin.js';
 import { compose, type Once } from '../compose.js';
+import { proveEndpoint } from '../compose-endpoint.js';
 import type { Config } from '../config/config.js';
 import { LiveConfig } from '../config/live-config.js';
 import { serverTls } from '../config/pem-files.js';
@@ -54,10 +54,11 @@ export async function serve(args: readonly string[], io: Io): Promise<number> {
   const { config } = live;
   if (config.listen === undefined) throw new As4OnceError('CONFIG_INVALID', `${file}: listen is missing`);
 
+  await proveEndpoint(config, systemClock);
   const events = new Events();
   const log = attachLog(events, {
     level: config.log.level,
-    ...(config.log.file === undefined ? {} : { destination: createWriteStream(config.log.file, { flags: 'a' }) }),
+    ...(config.log.file === undefined ? {} : { file: config.log.file }),
   });
   const once = compose({ config, events, ledger: await openLedger(config, events) });
   const operators = composeAdmin(once, config, resolve(file));

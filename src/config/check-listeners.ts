@@ -5,7 +5,7 @@ import type { Address } from './values.js';
 const LOCAL: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '::1', '0.0.0.0', '::']);
 
 /** Listeners that are missing, taken twice, open to everybody, or that an upstream leads back to. */
-export function listenerProblems(config: Config): readonly Problem[] {
+export function listenerProblems(config: Config, mounted: boolean): readonly Problem[] {
   const { listen, admin, routes } = config;
   const problems: Problem[] = [];
   if (admin !== undefined && open(admin)) {
@@ -13,7 +13,7 @@ export function listenerProblems(config: Config): readonly Problem[] {
       'is reachable from outside without a token: give admin.tokenFile, or listen on 127.0.0.1'));
   }
   if (listen === undefined) {
-    if (routes.length === 0) return problems;
+    if (routes.length === 0 || mounted) return problems;
     const text = 'is missing: where do messages arrive? For example 127.0.0.1:8080';
     return [...problems, error('LISTEN_MISSING', ['listen'], text)];
   }

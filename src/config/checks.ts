@@ -9,6 +9,8 @@ import { error, warning, type Problem } from './problem.js';
 export interface CheckOptions {
   /** The embedding program brings its own backend handler, so none need stand in the file. */
   readonly handler?: boolean;
+  /** It is mounted in a program's own server, so that none need listen. */
+  readonly mounted?: boolean;
 }
 
 /**
@@ -24,7 +26,7 @@ export function crossChecks(assembled: Assembled, options: CheckOptions = {}): r
   }));
   const problems = [
     ...routeProblems(config, options.handler === true),
-    ...listenerProblems(config),
+    ...listenerProblems(config, options.mounted === true),
     ...timeProblems(config),
     ...ledgerProblems(config),
     ...routes.flatMap((one) => ruleProblems(config, one)),

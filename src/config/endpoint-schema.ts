@@ -23,6 +23,8 @@ export const endpointSchema = section({
   profile: z.enum(['peppol', 'edelivery', 'custom'])
     .describe('Which rules a message must keep: OpenPeppol AS4 2.0, eDelivery AS4 1.15, or those given here.'),
   partyId: oneOrMore(text).optional().describe('Our own PartyId; a message To another one is refused.'),
+  receivers: oneOrMore(text).optional()
+    .describe('Final recipients (C4) that are served; a message for another one is refused. Default: all.'),
   keys: oneOrMore(keySchema).optional()
     .describe('Our own certificates and keys. A list while one replaces another; the last one signs.'),
   backend: backendSchema.optional().describe('Where payloads are delivered.'),

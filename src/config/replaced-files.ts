@@ -3,6 +3,8 @@ import { createSecureContext } from 'node:tls';
 import { As4OnceError } from '../errors.js';
 import type { Config } from './config.js';
 import { clientTls, serverTls } from './pem-files.js';
+import { endpointKeys, trustOf } from './security-files.js';
+import type { SecurityInput } from './security-schema.js';
 
 /** Certificates, keys and authorities that a configuration names: whoever renews them replaces the files under us. */
 export function pemFiles(config: Config): readonly string[] {
@@ -14,6 +16,7 @@ export function pemFiles(config: Config): readonly string[] {
     ...servers.flatMap(({ certificate, key, clientCa }) => [certificate, key, clientCa]),
     ...clients.flatMap(({ certificate, key, ca }) => [certificate, key, ca]),
     ...(config.endpoint?.keys ?? []).flatMap(({ certificate, key }) => [certificate, key]),
+    ...securities(config).flatMap(({ trust = [], crl = [], certificates = [] }) => [...trust, ...crl, ...certificates]),
   ];
   return [...new Set(files.flat().filter((file) => file !== undefined))];
 }
@@ -32,11 +35,19 @@ export function checkPems(config: Config): void {
     }
   };
   const { tls, admin, routes } = config;
+  endpointKeys(config);
+  for (const security of securities(config)) trustOf(security);
   if (tls !== undefined) made('tls', () => serverTls(tls));
   if (admin?.tls !== undefined) made('admin.tls', () => serverTls(admin.tls as NonNullable<typeof tls>));
   for (const { path, upstream } of routes) {
     if (upstream?.tls !== undefined) made(`upstream of ${path}`, () => clientTls(upstream.tls as NonNullable<typeof upstream.tls>));
   }
+}
+
+/** What signatures are judged by: for everybody, and what differs for single partners. */
+function securities(config: Config): readonly SecurityInput[] {
+  const own = config.routes.flatMap(({ partnerSecurity }) => Object.values(partnerSecurity));
+  return config.security === undefined ? own : [config.security, ...own];
 }
 
 /**

@@ -11,6 +11,10 @@ export const securitySchema = section({
     .describe('The certificate\'s CN must be the From PartyId. Default: on for profile peppol.'),
   allow: z.array(z.enum(['sha1', 'rsa15'])).optional()
     .describe('Outdated algorithms accepted all the same: SHA-1 digests and signatures, RSA 1.5 key transport.'),
+  signature: z.enum(['required', 'optional']).optional()
+    .describe('Role endpoint, profile custom: whether messages must be signed. Default required.'),
+  unsignedEmptyBody: z.enum(['refuse', 'accept']).optional()
+    .describe('Whether an empty SOAP Body may be left out of the signature, as some products do. Default refuse.'),
   encryption: z.enum(['required', 'optional']).optional()
     .describe('Role endpoint: whether payloads must be encrypted.'),
   clockSkew: duration.optional().describe('How far a certificate\'s validity may be off. Default 0.'),

@@ -16,7 +16,7 @@ export function later(step: Step, code: ErrorCode, status: number = ERRORS[code]
 }
 
 /** The answer to anything thrown on the way: a code of the table, and a fault of ours is never the sender's. */
-export function refused(step: Step, error: unknown): Reply {
+export function refused(step: Step, error: unknown): Reply | Promise<Reply> {
   const known = error instanceof As4OnceError ? error : new As4OnceError('INTERNAL', String(error), { cause: error });
   step.notes.code = known.code;
   step.notes.detail = known.detail;

@@ -18,7 +18,7 @@ export type TakenIn =
 export async function takeIn(step: Step): Promise<TakenIn> {
   const { exchange, route, walk } = step;
   const reading = route.protocol.open({ headers: exchange.headers, target: exchange.target }, walk.limits);
-  const sink = walk.spool.open();
+  const sink = route.bodyFrom === undefined ? walk.spool.open() : undefined;
   const intake = new Intake(step, reading, sink);
   try {
     if ((exchange.length ?? 0) > walk.limits.maxBody) throw new As4OnceError('BODY_TOO_LARGE', `${exchange.length} bytes announced`);
@@ -28,7 +28,8 @@ export async function takeIn(step: Step): Promise<TakenIn> {
     return await intake.finish();
   } catch (error) {
     step.notes.bytes = intake.bytes;
-    await sink.discard();
+    await sink?.discard();
+    await reading.abandon?.();
     throw error instanceof As4OnceError ? new Refused(error, reading.answerIn) : error;
   }
 }
@@ -45,13 +46,14 @@ export class Refused extends As4OnceError {
 class Intake {
   readonly #step: Step;
   readonly #reading: Reading;
-  readonly #sink: Sink;
+  /** Absent where the route delivers what the protocol reads instead (Route.bodyFrom). */
+  readonly #sink: Sink | undefined;
   #dropped = false;
   #looked = false;
   #unreadable: As4OnceError | undefined;
   bytes = 0;
 
-  constructor(step: Step, reading: Reading, sink: Sink) {
+  constructor(step: Step, reading: Reading, sink: Sink | undefined) {
     this.#step = step;
     this.#reading = reading;
     this.#sink = sink;
@@ -61,7 +63,7 @@ class Intake {
     const { limits } = this.#step.walk;
     this.bytes += chunk.byteLength;
     if (this.bytes > limits.maxBody) throw new As4OnceError('BODY_TOO_LARGE', `more than ${limits.maxBody} bytes`);
-    if (!this.#dropped) await this.#sink.write(chunk);
+    if (!this.#dropped) await this.#sink?.write(chunk);
     await this.#read(() => this.#reading.push(chunk));
     if (!this.#looked && this.#reading.early?.kind === 'message' && this.#worthALook()) {
       this.#looked = true;
@@ -72,13 +74,13 @@ class Intake {
   async finish(): Promise<TakenIn> {
     const read = await this.#read(() => this.#reading.end());
     if (read === undefined || read.kind === 'pass') {
-      const body = await this.#sink.finish();
+      const body = await this.#body(undefined);
       return this.#unreadable === undefined ? { kind: 'pass', body } : { kind: 'pass', body, unreadable: this.#unreadable };
     }
     const { route } = this.#step;
     const rule = route.select(read.message);
     this.#judge(read.message, read.bundled, rule);
-    const body = this.#dropped ? undefined : await this.#sink.finish();
+    const body = this.#dropped ? undefined : await this.#body(read.content);
     if (this.#unreadable !== undefined && body !== undefined) return { kind: 'pass', body, unreadable: this.#unreadable };
     const keys = route.keysOf(read.message, rule);
     const content = read.content === undefined ? {} : { content: read.content };
@@ -128,6 +130,13 @@ class Intake {
     if (found.now >= found.record.born + rule.window) return;
     this.#dropped = true;
     this.#reading.skim?.();
-    await this.#sink.discard();
+    await this.#sink?.discard();
+  }
+
+  async #body(content: unknown): Promise<StoredBody> {
+    const { bodyFrom } = this.#step.route;
+    if (this.#sink !== undefined) return await this.#sink.finish();
+    if (bodyFrom === undefined) throw new As4OnceError('INTERNAL', 'a body that nobody kept');
+    return bodyFrom(content);
   }
 }

@@ -45,6 +45,7 @@ class InboundReading implements Reading {
   /** The ledger was asked, or need not be: parts are worked on as they come. */
   #begun = false;
   #message: OpenMessage | undefined;
+  root: Uint8Array | undefined;
   #skimming = false;
   early: Early | undefined;
   answerIn: AnswerIn = { protocol: 'as4' };
@@ -105,7 +106,7 @@ class InboundReading implements Reading {
       }
       await this.#work();
       const content = await this.#message.finish();
-      const whole = message.fingerprint ?? fingerprint(content.envelope, this.#message.digests);
+      const whole = message.fingerprint ?? this.#message.bound(fingerprint(content.envelope, this.#message.digests));
       return { kind: 'message', bundled, message: { ...message, fingerprint: whole }, content };
     });
   }
@@ -176,13 +177,16 @@ class InboundReading implements Reading {
     if (envelope.messaging === undefined) throw new As4OnceError('HEADER_INVALID', 'eb:Messaging missing');
     const messageId = user === undefined ? {} : { messageId: user.messageId };
     this.answerIn = { protocol: 'as4', soap: envelope.soap, ...messageId };
+    this.root = root;
     if (user === undefined) {
+      if (envelope.signals.some((s) => s.kinds.includes('PullRequest'))) throw new As4OnceError('FEATURE_UNSUPPORTED', 'pulling');
       this.early = { kind: 'pass' };
       return;
     }
     this.#message = OpenMessage.verified(envelope, user, this.#limits, this.#options);
     const signed = this.#message.verified !== undefined;
-    const message = { ...messageOf(envelope, user), signed, fingerprint: earlyFingerprint(envelope) };
+    const known = earlyFingerprint(envelope);
+    const message = { ...messageOf(envelope, user), signed, fingerprint: known && this.#message.bound(known) };
     this.early = { kind: 'message', message, bundled: envelope.signals.length > 0 };
   }
 

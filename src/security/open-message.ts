@@ -3,6 +3,7 @@ import type { StoredBody } from '../delivery/port.js';
 import type { Envelope, UserMessage } from '../ebms/units.js';
 import { As4OnceError } from '../errors.js';
 import type { Limits } from '../limits.js';
+import type { Fingerprint } from '../message.js';
 import { comparableId } from '../mime/content-type.js';
 import type { PartHead } from '../mime/part-head.js';
 import { canonicalize } from '../xml/canonical.js';
@@ -65,7 +66,7 @@ export class OpenMessage {
 
   private constructor(
     envelope: Envelope, user: UserMessage, pmode: SecurityPMode, verified: Verified | undefined,
-    limits: Limits, options: InboundOptions,
+    plans: readonly PayloadPlan[], limits: Limits, options: InboundOptions,
   ) {
     this.#envelope = envelope;
     this.#user = user;
@@ -73,7 +74,7 @@ export class OpenMessage {
     this.verified = verified;
     this.#limits = limits;
     this.#options = options;
-    this.#plans = payloadPlans(user);
+    this.#plans = plans;
   }
 
   /** Throws what the header has to be refused for; after it, what the header says is what its signer said. */
@@ -82,9 +83,20 @@ export class OpenMessage {
     if (pmode === undefined) {
       throw new As4OnceError('PMODE_MISMATCH', `${user.service.value} ${user.action}`.slice(0, 200));
     }
+    // what no signature could make right is told as what it is
+    const plans = payloadPlans(user);
     const answer = verifyEnvelope(envelope, { ...pmode, now: options.now() });
     if (!answer.ok && (pmode.signature === 'required' || answer.reason !== 'unsigned')) throw thrown(answer);
-    return new OpenMessage(envelope, user, pmode, answer.ok ? answer : undefined, limits, options);
+    return new OpenMessage(envelope, user, pmode, answer.ok ? answer : undefined, plans, limits, options);
+  }
+
+  /**
+   * Where anybody who is trusted may claim to be this sender (`party: any`), a copy is only a copy if the same subject
+   * signed it: somebody else, who has seen the header, gets no Receipt for it. A renewed certificate keeps its subject.
+   */
+  bound(fingerprint: Fingerprint): Fingerprint {
+    if (this.verified === undefined || this.#pmode.party === 'commonName') return fingerprint;
+    return `${fingerprint}.${createHash('sha256').update(this.verified.signer.subject.der).digest('base64url')}`;
   }
 
   /** A part begins. Throws MIME_BROKEN, POLICY_FAILED or DECRYPTION_FAILED. */

@@ -20,8 +20,8 @@ const GZIP = 'application/gzip';
 const ENCODING_NAME = /^[A-Za-z][A-Za-z0-9._-]{0,39}$/;
 
 /**
- * Reads the PartInfos. Throws EXTERNAL_PAYLOAD for a payload that is not in the package, DECOMPRESSION_FAILED for a
- * compressed one without MimeType or with another compression, VALUE_INCONSISTENT for a character set that is none.
+ * Reads the PartInfos. Throws EXTERNAL_PAYLOAD for a payload that is not in the package, DECOMPRESSION_FAILED for one
+ * with another compression, VALUE_INCONSISTENT for a compressed one without MimeType and for a character set that is none.
  */
 export function payloadPlans(message: UserMessage): readonly PayloadPlan[] {
   return message.payloads.map((part) => {
@@ -38,7 +38,7 @@ export function payloadPlans(message: UserMessage): readonly PayloadPlan[] {
       throw new As4OnceError('DECOMPRESSION_FAILED', detail);
     }
     if (compression !== '' && (mimeType ?? '') === '') {
-      throw new As4OnceError('DECOMPRESSION_FAILED', `${name.slice(0, 200)} is compressed and has no MimeType`);
+      throw new As4OnceError('VALUE_INCONSISTENT', `${name.slice(0, 200)} is compressed and has no MimeType`);
     }
     if (characterSet !== undefined && !ENCODING_NAME.test(characterSet)) {
       throw new As4OnceError('VALUE_INCONSISTENT', `CharacterSet ${characterSet.slice(0, 80)}`);

@@ -9,6 +9,8 @@ export interface Trust {
   readonly intermediates?: readonly Certificate[];
   /** Revocation lists; a certificate whose issuer has no list here is not asked about. */
   readonly revocation?: readonly RevocationList[];
+  /** How far a certificate's validity may be off, ms; 0 unless given. */
+  readonly skewMs?: number;
 }
 
 export type TrustReason = 'untrusted' | 'expired' | 'notYetValid' | 'revoked' | 'revocationStale';
@@ -35,10 +37,10 @@ export function checkTrust(
   const path = search(certificate, { anchors, candidates, tries: MAX_TRIES });
   if (path === undefined) return refuse('untrusted', `no path from ${certificate.subject.text} to a trust anchor`);
   for (const [i, one] of path.entries()) {
-    if (now > one.notAfter) {
+    if (now - (trust.skewMs ?? 0) > one.notAfter) {
       return refuse('expired', `${one.subject.text} expired ${new Date(one.notAfter).toISOString()}`);
     }
-    if (now < one.notBefore) {
+    if (now + (trust.skewMs ?? 0) < one.notBefore) {
       return refuse('notYetValid', `${one.subject.text} is valid from ${new Date(one.notBefore).toISOString()}`);
     }
     const issuer = path[i + 1];

@@ -208,7 +208,7 @@ describe('the endpoint refuses', () => {
 
   const shaped = (shape: (xml: string) => string): Wire => build({ ...open, plan: { spelling: { shape } } });
   it.each<[string, (xml: string) => string, string]>([
-    ['a compressed payload without MimeType', (x) => x.replace(/<eb:Property name="MimeType">[^<]*<\/eb:Property>/, ''), 'DECOMPRESSION_FAILED'],
+    ['a compressed payload without MimeType', (x) => x.replace(/<eb:Property name="MimeType">[^<]*<\/eb:Property>/, ''), 'VALUE_INCONSISTENT'],
     ['another compression', (x) => x.replace(/(name="CompressionType">)[^<]*/, '$1application/zip'), 'DECOMPRESSION_FAILED'],
     ['two values of CompressionType', (x) => x.replace(/<eb:Property name="CompressionType">[^<]*<\/eb:Property>/, (p) => p + p.replace('gzip', 'zip')), 'VALUE_INCONSISTENT'],
     ['a character set that is none', (x) => x.replace(/<eb:PartProperties>/, '<eb:PartProperties><eb:Property name="CharacterSet">!utf</eb:Property>'), 'VALUE_INCONSISTENT'],

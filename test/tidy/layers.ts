@@ -7,7 +7,7 @@ export const LAYERS: readonly (readonly [layer: number, name: string, pattern: R
   [1, 'pure', /^(xml|mime|ebms|edi|reference|policy|receipt|security)\//],
   [1, 'pure', /^ledger\/(port|record|codec|commands|schema|transition|transition\/[\w-]+|shelves)\.ts$/],
   [1, 'pure', /^delivery\/(port|outcome|outcome-[\w-]+|access-points|headers|target|idempotency-key)\.ts$/],
-  [2, 'walk', /^(receive|walk|notes|once)\.ts$/],
+  [2, 'walk', /^(receive|walk|notes|once)\.ts$|^endpoint\//],
   [2, 'walk', /^delivery\/(deliver|wait|replay|refuse|claim|conclude|take-in|second-keys|keep-root)\.ts$/],
   [3, 'adapters', /^ledger\/(redis|embedded)\//],
   [3, 'adapters', /^ledger\/[\w-]+\.ts$/],

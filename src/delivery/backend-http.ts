@@ -1,0 +1,132 @@
+import { Pool } from 'undici';
+import type { Clock } from '../clock.js';
+import type { Backend, Handed, Handover } from '../endpoint/backend.js';
+import { mimeTypeOf } from '../endpoint/handover.js';
+import { call } from './call.js';
+import { percentEncode } from './headers.js';
+import { connector, type UpstreamTls } from './upstream-connection.js';
+
+export interface HttpBackendOptions {
+  readonly url: string;
+  /** Sent as Authorization: Bearer. */
+  readonly token?: string;
+  /** How long an answer is awaited, ms; times.patience ends it in any case. */
+  readonly timeoutMs?: number;
+  readonly tls?: UpstreamTls;
+  readonly clock: Clock;
+}
+
+/** One connection, TLS included, ms. */
+const CONNECT = 10_000;
+const CONNECTIONS = 64;
+/** Of an answer, for the log. */
+const LONGEST_TEXT = 300;
+
+/**
+ * Posts each message to a URL: the payload as the body (several as multipart/mixed), what the header said as fields, and
+ * an Idempotency-Key (draft-ietf-httpapi-idempotency-key-header) under which a repetition is the same delivery. 2xx
+ * accepts, 4xx rejects, anything else may have been taken.
+ */
+export function httpBackend({ url, token, timeoutMs, tls, clock }: HttpBackendOptions): Backend {
+  const { origin, pathname, search } = new URL(url);
+  const pool = new Pool(origin, {
+    connect: connector(new URL(url), tls, CONNECT), connections: CONNECTIONS, pipelining: 0, headersTimeout: 0, bodyTimeout: 0,
+  });
+  return {
+    idempotent: true,
+    hand: async (over) => {
+      const { type, body, length } = bodyOf(over, clock);
+      const signal = new AbortController();
+      const abort = (): void => signal.abort();
+      over.signal.addEventListener('abort', abort, { once: true });
+      const cancel = timeoutMs === undefined ? () => undefined : clock.after(timeoutMs, abort);
+      try {
+        const called = await call(pool, {
+          method: 'POST', path: `${pathname}${search}`, body, signal: signal.signal,
+          headers: [
+            ...(type === undefined ? [] : [['Content-Type', type] as const]),
+            ['Content-Length', String(length)],
+            ['Idempotency-Key', over.idempotencyKey],
+            ...(token === undefined ? [] : [['Authorization', `Bearer ${token}`] as const]),
+            ...fields(over),
+          ],
+        });
+        if (called.kind === 'refused') return { kind: 'away', detail: called.detail };
+        if (called.kind !== 'head') return { kind: 'uncertain', detail: called.detail };
+        const text = await beginning(called.body);
+        return judge(called.status, text, over.again);
+      } finally {
+        over.signal.removeEventListener('abort', abort);
+        cancel();
+      }
+    },
+    close: async () => await pool.destroy(),
+  };
+}
+
+/**
+ * 408, 425 and 429 say that nothing was taken and that the same may be tried again. Under the draft, 409 says that a
+ * request with this key is still in work, which it can only be where an earlier attempt was left unanswered.
+ */
+function judge(status: number, text: string, again: boolean): Handed {
+  const detail = `status ${status}${text === '' ? '' : `: ${text}`}`;
+  if (status >= 200 && status < 300) return { kind: 'accepted' };
+  if (status === 408 || status === 425 || status === 429) return { kind: 'away', detail };
+  if (status === 409 && again) return { kind: 'uncertain', detail };
+  return { kind: status >= 400 && status < 500 ? 'rejected' : 'uncertain', detail };
+}
+
+/** The header's values are the sender's: percent-encoded UTF-8, like every field that as4-once adds. */
+function fields({ metadata: { messageId, conversationId, from, to, service, action, mark, firstId, documents }, facts }: Handover): readonly (readonly [string, string])[] {
+  const sbdh = documents?.find(({ kind }) => kind === 'sbdh')?.reference;
+  const values = {
+    'As4-Message-Id': messageId, 'As4-Conversation-Id': conversationId, 'As4-From': from.ids[0]?.value, 'As4-To': to.ids[0]?.value,
+    'As4-Service': service, 'As4-Action': action, 'As4-Original-Sender': facts.c1, 'As4-Final-Recipient': facts.c4,
+    'As4-Agreement': facts.agreement, 'As4-Sbdh-Instance': sbdh, 'As4-Once-Copy': mark, 'As4-Once-First': firstId,
+  };
+  return Object.entries(values).flatMap(([name, value]) => (value === undefined || value === '' ? [] : [[name, percentEncode(value)] as const]));
+}
+
+interface Body {
+  readonly type: string | undefined;
+  readonly length: number;
+  readonly body: Uint8Array | AsyncIterable<Uint8Array> | undefined;
+}
+
+function bodyOf({ payloads }: Handover, clock: Clock): Body {
+  const [first, ...others] = payloads;
+  if (first === undefined) return { type: undefined, length: 0, body: undefined };
+  if (others.length === 0) {
+    const { bytes, length } = first.body;
+    return { type: mimeTypeOf(first), length, body: bytes ?? first.body.stream() };
+  }
+  const boundary = `as4-once-${clock.id()}`;
+  const heads = payloads.map((payload) => {
+    const id = payload.contentId === undefined ? '' : `Content-ID: <${percentEncode(payload.contentId)}>\r\n`;
+    return Buffer.from(`\r\n--${boundary}\r\nContent-Type: ${mimeTypeOf(payload)}\r\n${id}\r\n`);
+  });
+  const end = Buffer.from(`\r\n--${boundary}--\r\n`);
+  const length = payloads.reduce((sum, { body }, i) => sum + body.length + (heads[i]?.length ?? 0), end.length);
+  return { type: `multipart/mixed; boundary="${boundary}"`, length, body: parts() };
+
+  async function* parts(): AsyncGenerator<Uint8Array> {
+    for (const [i, { body }] of payloads.entries()) {
+      yield heads[i] ?? Buffer.alloc(0);
+      yield* body.stream();
+    }
+    yield end;
+  }
+}
+
+async function beginning(body: AsyncIterable<Uint8Array>): Promise<string> {
+  let text = '';
+  try {
+    for await (const chunk of body) {
+      text += Buffer.from(chunk).toString('latin1');
+      if (text.length > LONGEST_TEXT) break;
+    }
+  } catch {
+    // the status has decided
+  }
+  return text.replaceAll(/[^\x20-\x7e]+/g, ' ').trim().slice(0, LONGEST_TEXT);
+}

@@ -1,0 +1,83 @@
+import { createHash } from 'node:crypto';
+import type { StoredBody } from '../delivery/port.js';
+import { BusinessDocumentReader, type SbdHeader } from '../edi/sbdh.js';
+import { As4OnceError } from '../errors.js';
+import type { PayloadSink } from '../security/payload.js';
+
+/** A stored payload, and what was seen of it on its way into the spool. */
+export interface StudiedBody extends StoredBody {
+  /** SHA-256 of the plain payload, hex. */
+  readonly sha256: string;
+  /** The header of a Standard Business Document; why it cannot be read; absent where the payload is something else. */
+  readonly sbdh?: SbdHeader | As4OnceError;
+}
+
+/** A header that has not ended by then is none that anybody wrote in earnest, bytes. */
+const LONGEST_HEADER = 1024 * 1024;
+
+/**
+ * Looks at a payload while it is written: its digest, and its SBDH until the business message begins. What it says is
+ * worth no more than the payload, and nobody asks before that is proven.
+ */
+export class StudyingSink implements PayloadSink {
+  readonly #sink: PayloadSink;
+  readonly #hash = createHash('sha256');
+  #reader: BusinessDocumentReader | undefined = new BusinessDocumentReader();
+  #read = 0;
+  #sbdh: SbdHeader | As4OnceError | undefined;
+
+  constructor(sink: PayloadSink) {
+    this.#sink = sink;
+  }
+
+  async write(chunk: Uint8Array): Promise<void> {
+    this.#hash.update(chunk);
+    if (this.#reader !== undefined) this.#study(this.#reader, chunk);
+    await this.#sink.write(chunk);
+  }
+
+  async finish(): Promise<StudiedBody> {
+    const reader = this.#reader;
+    if (reader !== undefined) this.#conclude(reader, () => reader.end().header ?? 'none');
+    const body = await this.#sink.finish();
+    const sbdh = this.#sbdh;
+    return {
+      length: body.length,
+      ...(body.bytes === undefined ? {} : { bytes: body.bytes }),
+      stream: () => body.stream(),
+      dispose: () => body.dispose(),
+      sha256: this.#hash.digest('hex'),
+      ...(sbdh === undefined ? {} : { sbdh }),
+    };
+  }
+
+  async discard(): Promise<void> {
+    await this.#sink.discard();
+  }
+
+  #study(reader: BusinessDocumentReader, chunk: Uint8Array): void {
+    const piece = chunk.subarray(0, LONGEST_HEADER - this.#read);
+    this.#read += piece.length;
+    this.#conclude(reader, () => {
+      reader.push(piece);
+      const early = reader.early;
+      if (early === undefined && this.#read >= LONGEST_HEADER) {
+        throw new As4OnceError('SBDH_BROKEN', `a header of more than ${LONGEST_HEADER} bytes`);
+      }
+      return early;
+    });
+  }
+
+  /** Takes a verdict, if there is one. Faults of what is no SBDH at all are nobody's business here. */
+  #conclude(reader: BusinessDocumentReader, verdict: () => SbdHeader | 'none' | undefined): void {
+    try {
+      const answer = verdict();
+      if (answer === undefined) return;
+      if (answer !== 'none') this.#sbdh = answer;
+    } catch (error) {
+      if (!(error instanceof As4OnceError)) throw error;
+      if (reader.root?.startsWith('StandardBusinessDocument') === true) this.#sbdh = error;
+    }
+    this.#reader = undefined;
+  }
+}

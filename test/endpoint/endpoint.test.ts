@@ -1,0 +1,131 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { Answer } from '../../conformance/as4/answer.js';
+import { as4Message, type MessageChoices } from '../support/messages.js';
+import { honest, neighbour, receiver, sender, serveEndpoint, signedByUs, stranger, type Served } from './served.js';
+
+/** The endpoint over real HTTP, sent to and read by the conformance suite's client, which shares no code with it. */
+
+let served: Served;
+beforeEach(async () => {
+  served = await serveEndpoint();
+});
+afterEach(async () => {
+  await served.close();
+});
+
+const delivered = (): string[] => (existsSync(served.deliveries) ? readdirSync(served.deliveries) : []);
+const errorOf = (answer: Answer): string | undefined => answer.errors[0]?.code;
+
+describe('the endpoint', () => {
+  it('verifies, decrypts, delivers and signs a Receipt with the sender\'s own digests', async () => {
+    for (const soap of ['1.2', '1.1'] as const) {
+      const payload = `<Invoice xmlns="urn:x">${soap}</Invoice>`;
+      const message = honest({ soap, payloads: [payload] });
+      const answer = await served.post(message);
+      expect(answer.summary).toContain('Receipt');
+      expect(answer.soap).toBe(soap);
+      expect(answer.receipt?.refToMessageId).toBe(message.messageId);
+      expect(answer.receipt?.references?.map((r) => [r.uri, r.digest])).toEqual(message.references.map((r) => [r.uri, r.digest]));
+      signedByUs(answer);
+      const folder = delivered().map((name) => join(served.deliveries, name)).find((path) => readFileSync(join(path, 'payload-1.xml'), 'utf8') === payload);
+      expect(JSON.parse(readFileSync(join(folder ?? '', 'message.json'), 'utf8'))).toMatchObject({
+        messageId: message.messageId, mark: 'first', from: { ids: [{ value: 'POP000001' }] },
+        signer: { subject: expect.stringContaining('POP000001') as string },
+        payloads: [{ file: 'payload-1.xml', mimeType: 'application/xml', length: payload.length }],
+      });
+    }
+    expect(delivered()).toHaveLength(2);
+  });
+
+  it('answers a copy with the very bytes, in whatever way the sender built it again', async () => {
+    const choices: MessageChoices = { messageId: 'again@test', payloads: ['<a/>'] };
+    const first = await served.post(honest(choices));
+    const rebuilt = await served.post(honest(choices));
+    expect(first.what).toBe('receipt');
+    expect(rebuilt.body).toEqual(first.body);
+    expect(delivered()).toHaveLength(1);
+    expect(served.exchanges.map((e) => e.answer)).toEqual(['first', 'replay']);
+  });
+
+  it('makes one delivery of twenty copies at once, all with the same Receipt', async () => {
+    const message = honest();
+    const answers = await Promise.all(Array.from({ length: 20 }, () => served.post(message)));
+    expect(new Set(answers.map((a) => a.sha256)).size).toBe(1);
+    expect(answers[0]?.what).toBe('receipt');
+    expect(delivered()).toHaveLength(1);
+  });
+
+  it('receipts the test service and delivers nothing', async () => {
+    const core = 'http://docs.oasis-open.org/ebxml-msg/ebms/v3.0/ns/core/200704/';
+    const answer = await served.post(honest({ service: `${core}service`, action: `${core}test` }));
+    expect(answer.what).toBe('receipt');
+    expect(delivered()).toEqual([]);
+    expect(served.exchanges[0]).toMatchObject({ outcome: 'accepted', reason: 'ping' });
+  });
+
+  it('refuses other content under a settled id with an Error, never a Receipt', async () => {
+    await served.post(honest({ messageId: 'id@test', payloads: ['<a/>'] }));
+    const answer = await served.post(honest({ messageId: 'id@test', payloads: ['<b/>'] }));
+    expect(errorOf(answer)).toBe('EBMS:0003');
+    signedByUs(answer);
+    expect(delivered()).toHaveLength(1);
+  });
+
+  it('frees all payloads, whatever became of the exchange', async () => {
+    const big = Buffer.alloc(600_000, 'x');
+    const choices: MessageChoices = { messageId: 'big@test', payloads: [big] };
+    await served.post(honest(choices));
+    await served.post(honest(choices));
+    await served.post(honest({ ...choices, payloads: [Buffer.alloc(600_000, 'y')] }));
+    await served.post(honest({ payloads: [big], signer: stranger }));
+    expect((await served.once.load()).spool).toEqual({ memoryBytes: 0, diskBytes: 0 });
+  });
+});
+
+describe('the endpoint refuses, with a signed Error of the right code and without a claim', () => {
+  const text = { payloads: ['<a/>'] };
+  it.each<[string, string, () => { body: Buffer; contentType: string }]>([
+    ['no signature', 'EBMS:0103', () => as4Message({ ...text, receiver: receiver.certificate })],
+    ['a stranger\'s signature', 'EBMS:0101', () => honest({ ...text, signer: stranger })],
+    ['a trusted neighbour who says he is somebody else', 'EBMS:0101', () => honest({ ...text, signer: neighbour })],
+    ['no encryption', 'EBMS:0103', () => as4Message({ ...text, signer: sender })],
+    ['encryption for somebody else', 'EBMS:0102', () => honest({ ...text, receiver: neighbour.certificate })],
+    ['another agreement', 'EBMS:0010', () => honest({ ...text, agreement: 'urn:other' })],
+    ['an external payload (TA08)', 'EBMS:0011', () => honest({ ...text, plan: { spelling: { shape: (x: string) => x.replace(/href="cid:[^"]*"/, 'href="http://example.org/payload"') } } })],
+    ['no MimeType (TA26)', 'EBMS:0003', () => honest({ ...text, plan: { spelling: { shape: (x: string) => x.replace(/<eb:Property name="MimeType">[^<]*<\/eb:Property>/, '') } } })],
+  ])('%s', async (_, code, build) => {
+    const message = build();
+    const answer = await served.post(message);
+    expect(errorOf(answer)).toBe(code);
+    expect(answer.errors[0]).toMatchObject({ severity: 'failure' });
+    signedByUs(answer);
+    expect(delivered()).toEqual([]);
+    for await (const { record } of served.once.ledger.iterate()) expect(record).toBeUndefined();
+  });
+
+  it('other methods, and other media types', async () => {
+    expect((await fetch(served.url)).status).toBe(405);
+    expect((await fetch(served.url, { method: 'POST', body: '{}', headers: { 'content-type': 'application/json' } })).status).toBe(415);
+  });
+});
+
+describe('whom the endpoint serves', () => {
+  it('another receiver is no P-Mode of ours, and a final recipient that is not served is told so', async () => {
+    await served.close();
+    served = await serveEndpoint({ endpoint: { partyId: 'POP000002', receivers: ['9915:C4'] } });
+    expect((await served.post(honest())).what).toBe('receipt');
+    expect(errorOf(await served.post(honest({ to: 'POP000009' })))).toBe('EBMS:0010');
+    const other = await served.post(honest({ c4: '9915:other' }));
+    expect(other.errors[0]).toMatchObject({ code: 'EBMS:0004', detail: expect.stringContaining('PEPPOL:NOT_SERVICED') as string });
+    expect(delivered()).toHaveLength(1);
+  });
+
+  it('only partners, where the configuration says so', async () => {
+    await served.close();
+    served = await serveEndpoint({ endpoint: { onlyPartners: true }, partners: [{ match: { from: ['POP000003'] } }] });
+    expect(errorOf(await served.post(honest()))).toBe('EBMS:0010');
+    expect((await served.post(honest({ from: 'POP000003', signer: neighbour }))).what).toBe('receipt');
+  });
+});
