@@ -48,35 +48,34 @@ const MESSAGE_ID = /<eb:MessageId>[^<]*<\/eb:MessageId>/;
 const USER = /<eb:UserMessage>[\s\S]*<\/eb:UserMessage>/;
 
 describe('what cannot be read', () => {
-  const inXml: readonly (readonly [name: string, tamper: Tamper, code: string, ebms: string])[] = [
-    ['a DOCTYPE', swap('<S12:Envelope', '<!DOCTYPE x><S12:Envelope'), 'XML_FORBIDDEN', 'EBMS:0009'],
-    ['a DOCTYPE with entities', swap('<S12:Envelope', '<!DOCTYPE x [<!ENTITY a "b">]><S12:Envelope'), 'XML_FORBIDDEN', 'EBMS:0009'],
-    ['a processing instruction in the envelope', swap('<eb:UserMessage>', '<?go away?><eb:UserMessage>'), 'XML_FORBIDDEN', 'EBMS:0009'],
-    ['an element that is never closed', swap('</eb:MessageInfo>', ''), 'XML_BROKEN', 'EBMS:0009'],
-    ['an envelope that is cut', (xml) => xml.slice(0, -40), 'XML_BROKEN', 'EBMS:0009'],
-    ['an unknown entity', swap('<eb:Role>', '<eb:Role>&what;'), 'XML_BROKEN', 'EBMS:0009'],
-    ['an unbound prefix', swap('<eb:Service', '<no:Service/><eb:Service'), 'XML_BROKEN', 'EBMS:0009'],
-    ['elements deeper than the bound', swap('<S12:Body', `<S12:Body>${'<a>'.repeat(50)}${'</a>'.repeat(50)}</S12:Body><S12:Body`), 'XML_TOO_DEEP', 'EBMS:0009'],
-    ['two elements of one Id', (xml) => xml.replace(/(<S12:Body [^>]*wsu:Id=")[^"]*/, `$1${/Messaging [^>]*wsu:Id="([^"]*)/.exec(xml)?.[1]}`), 'DUPLICATE_ID', 'EBMS:0009'],
-    ['two UserMessages', (xml) => xml.replace(USER, (user) => user + user), 'HEADER_INVALID', 'EBMS:0009'],
-    ['two eb:Messaging', (xml) => xml.replace(/<eb:Messaging [\s\S]*<\/eb:Messaging>/, (one) => one + one.replace(/ wsu:Id="[^"]*"/, '')), 'HEADER_INVALID', 'EBMS:0009'],
-    ['no eb:Messaging', (xml) => xml.replace(/<eb:Messaging [\s\S]*<\/eb:Messaging>/, ''), 'HEADER_INVALID', 'EBMS:0009'],
-    ['an eb:Messaging with nothing in it', swap(USER, ''), 'HEADER_INVALID', 'EBMS:0009'],
-    ['no MessageId', swap(MESSAGE_ID, ''), 'HEADER_INVALID', 'EBMS:0009'],
-    ['an empty MessageId', swap(MESSAGE_ID, '<eb:MessageId></eb:MessageId>'), 'MESSAGE_ID_INVALID', 'EBMS:0009'],
-    ['a MessageId with an element in it', swap(MESSAGE_ID, '<eb:MessageId>a<b xmlns="urn:b"/>@c</eb:MessageId>'), 'MESSAGE_ID_INVALID', 'EBMS:0009'],
-    ['a MessageId of 256 bytes', swap(MESSAGE_ID, `<eb:MessageId>${'é'.repeat(128)}</eb:MessageId>`), 'MESSAGE_ID_INVALID', 'EBMS:0009'],
-    ['no From', swap(/<eb:From>[\s\S]*<\/eb:From>/, ''), 'HEADER_INVALID', 'EBMS:0009'],
-    ['an empty PartyId', swap(/(<eb:PartyId [^>]*>)POP000001/, '$1'), 'PARTY_ID_INVALID', 'EBMS:0009'],
-    ['a PartyId of 256 bytes', swap('POP000001', 'p'.repeat(256)), 'PARTY_ID_INVALID', 'EBMS:0009'],
-    ['a SOAP part larger than its bound', swap('<S12:Body', `<S12:Body><a>${'x'.repeat(70_000)}</a></S12:Body><S12:Body`), 'ROOT_TOO_LARGE', 'EBMS:0007'],
+  const inXml: readonly (readonly [name: string, code: string, ebms: string, tamper: Tamper])[] = [
+    ['a DOCTYPE', 'XML_FORBIDDEN', 'EBMS:0009', swap('<S12:Envelope', '<!DOCTYPE x><S12:Envelope')],
+    ['a DOCTYPE with entities', 'XML_FORBIDDEN', 'EBMS:0009', swap('<S12:Envelope', '<!DOCTYPE x [<!ENTITY a "b">]><S12:Envelope')],
+    ['a processing instruction in the envelope', 'XML_FORBIDDEN', 'EBMS:0009', swap('<eb:UserMessage>', '<?go away?><eb:UserMessage>')],
+    ['an element that is never closed', 'XML_BROKEN', 'EBMS:0009', swap('</eb:MessageInfo>', '')],
+    ['an envelope that is cut', 'XML_BROKEN', 'EBMS:0009', (xml) => xml.slice(0, -40)],
+    ['an unknown entity', 'XML_BROKEN', 'EBMS:0009', swap('<eb:Role>', '<eb:Role>&what;')],
+    ['an unbound prefix', 'XML_BROKEN', 'EBMS:0009', swap('<eb:Service', '<no:Service/><eb:Service')],
+    ['elements deeper than the bound', 'XML_TOO_DEEP', 'EBMS:0009', swap('<S12:Body', `<S12:Body>${'<a>'.repeat(50)}${'</a>'.repeat(50)}</S12:Body><S12:Body`)],
+    ['two elements of one Id', 'DUPLICATE_ID', 'EBMS:0009', (xml) => xml.replace(/(<S12:Body [^>]*wsu:Id=")[^"]*/, `$1${/Messaging [^>]*wsu:Id="([^"]*)/.exec(xml)?.[1]}`)],
+    ['two UserMessages', 'HEADER_INVALID', 'EBMS:0009', (xml) => xml.replace(USER, (user) => user + user)],
+    ['two eb:Messaging', 'HEADER_INVALID', 'EBMS:0009', (xml) => xml.replace(/<eb:Messaging [\s\S]*<\/eb:Messaging>/, (one) => one + one.replace(/ wsu:Id="[^"]*"/, ''))],
+    ['no eb:Messaging', 'HEADER_INVALID', 'EBMS:0009', (xml) => xml.replace(/<eb:Messaging [\s\S]*<\/eb:Messaging>/, '')],
+    ['an eb:Messaging with nothing in it', 'HEADER_INVALID', 'EBMS:0009', swap(USER, '')],
+    ['no MessageId', 'HEADER_INVALID', 'EBMS:0009', swap(MESSAGE_ID, '')],
+    ['an empty MessageId', 'MESSAGE_ID_INVALID', 'EBMS:0009', swap(MESSAGE_ID, '<eb:MessageId></eb:MessageId>')],
+    ['a MessageId with an element in it', 'MESSAGE_ID_INVALID', 'EBMS:0009', swap(MESSAGE_ID, '<eb:MessageId>a<b xmlns="urn:b"/>@c</eb:MessageId>')],
+    ['a MessageId of 256 bytes', 'MESSAGE_ID_INVALID', 'EBMS:0009', swap(MESSAGE_ID, `<eb:MessageId>${'é'.repeat(128)}</eb:MessageId>`)],
+    ['an empty PartyId', 'PARTY_ID_INVALID', 'EBMS:0009', swap(/(<eb:PartyId [^>]*>)POP000001/, '$1')],
+    ['a PartyId of 256 bytes', 'PARTY_ID_INVALID', 'EBMS:0009', swap('POP000001', 'p'.repeat(256))],
+    ['a SOAP part larger than its bound', 'ROOT_TOO_LARGE', 'EBMS:0007', swap('<S12:Body', `<S12:Body><a>${'x'.repeat(70_000)}</a></S12:Body><S12:Body`)],
   ];
-  it.each(inXml)('%s: %s', async (_name, tamper, code, ebms) => {
+  it.each(inXml)('%s: %s %s', async (_name, code, ebms, tamper) => {
     const built = tampered(tamper);
     await refused(built, code, ebms, '1.2');
   });
 
-  it.each(inXml.slice(0, 16))('in SOAP 1.1, answered in SOAP 1.1: %s', async (_name, tamper, code, ebms) => {
+  it.each(inXml.slice(0, 15))('in SOAP 1.1, answered in SOAP 1.1: %s', async (_name, code, ebms, tamper) => {
     await refused(tampered(tamper, { soap: '1.1' }), code, ebms, '1.1');
   });
 
