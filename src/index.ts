@@ -53,8 +53,10 @@ function mount(role: 'front' | 'endpoint', { ledger, clock, events, handler, ...
   return compose({ config, ledger, ...present(given) });
 }
 
+export { once, Uncertain } from './compose-once.js';
 export { As4OnceError, ERRORS } from './errors.js';
 export { Events } from './events.js';
+export { onceMiddleware } from './http/once-middleware.js';
 export { memoryLedger } from './ledger/memory.js';
 export type { ErrorCode, ErrorEntry } from './errors.js';
 export type { AnswerName, EventMap, ExchangeEvent, KeyEvent } from './events.js';
@@ -63,5 +65,7 @@ export type { Health } from './admin/health.js';
 export type { Once } from './compose.js';
 export type { MessageHandler, ReceivedMessage, ReceivedPayload } from './delivery/backend-handler.js';
 export type { Handler } from './http/handler.js';
+export type { OnceMiddlewareOptions } from './http/once-middleware.js';
+export type { Json, OnceAttempt, OnceCallOptions, OnceMessage, OnceResult } from './once.js';
 export type { Facts, Fingerprint, Message, Party, ProtocolName } from './message.js';
 export type * from './ledger/port.js';
