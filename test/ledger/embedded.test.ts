@@ -7,7 +7,7 @@ import { Events } from '../../src/events.js';
 import { refusedFileSystem } from '../../src/ledger/embedded/file-system.js';
 import { lmdbLedger, type LmdbOptions } from '../../src/ledger/embedded/index.js';
 import { LedgerClock } from '../../src/ledger/embedded/ledger-clock.js';
-import type { Store } from '../../src/ledger/embedded/store.js';
+import { Store as LmdbStore, type Store } from '../../src/ledger/embedded/store.js';
 import { asLedgerError, writeWithin } from '../../src/ledger/embedded/writes.js';
 import type { Ledger } from '../../src/ledger/port.js';
 import { sampleAttempt, sampleClaim, sampleKey, sampleReply } from '../../src/testing/index.js';
@@ -266,6 +266,19 @@ describe('room for the embedded ledger', () => {
     expect(refusals.length).toBeGreaterThan(0);
     for (const refusal of refusals) expect(String((refusal as PromiseRejectedResult).reason)).toContain('LEDGER_FULL');
     for (const key of settled) expect((await ledger.find(key))?.record.key).toBe(key);
+  });
+
+  it('reports a write that is refused at once, and leaves no timer behind to end the process later', async () => {
+    // A write after the close was thrown, not rejected: the timer of its time limit went off with nobody listening.
+    const store = new LmdbStore(folder());
+    await store.close();
+    const unheard: unknown[] = [];
+    const hear = (error: unknown): void => void unheard.push(error);
+    process.on('unhandledRejection', hear);
+    await expect(writeWithin(store, 10, () => undefined)).rejects.toThrow('LEDGER_DOWN');
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    process.off('unhandledRejection', hear);
+    expect(unheard).toEqual([]);
   });
 
   it('is swept: what may be forgotten goes, in small steps, and nothing else', async () => {

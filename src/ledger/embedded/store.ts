@@ -39,8 +39,9 @@ export class Store {
   }
 
   /** Runs `body` in a write transaction, together with others of this moment; resolves when it is on the disk. */
-  write<T>(body: () => T): Promise<T> {
-    return this.#root.transaction(body);
+  async write<T>(body: () => T): Promise<T> {
+    // async also for what LMDB throws at once, such as after its close
+    return await this.#root.transaction(body);
   }
 
   /** Makes the ledger's identity where there is none. */
