@@ -10,7 +10,10 @@ const EBMS = 'OASIS ebMS 3.0, Part 1: Core Features';
 const EC = 'EC eDelivery AS4 Test Assertions 1.2';
 const ONCE = 'silent in the standards';
 
-/** Every clause that the suite covers. One without a requirement, or a requirement of another clause, fails the suite's own test. */
+/**
+ * Every clause that the suite covers. One without a requirement, or a requirement of another clause, fails the
+ * suite's own test.
+ */
 export const CLAUSES: Readonly<Record<string, Clause>> = {
   'as4/2.1': { document: AS4, section: '2.1', about: 'what an ebHandler has to support' },
   'as4/3.1': { document: AS4, section: '3.1', about: 'compression of payloads' },
@@ -34,7 +37,11 @@ export const CLAUSES: Readonly<Record<string, Clause>> = {
   'ta/cp-ta26': { document: EC, section: 'AS4_CP_TA26', about: 'the MimeType part property' },
   'ta/cp-ta30': { document: EC, section: 'AS4_CP_TA30', about: 'damaged compression' },
   'ta/cp-ta35': { document: EC, section: 'AS4_CP_TA35', about: 'order of compressing and signing' },
-  'edelivery/1.15': { document: 'EC eDelivery AS4 1.15, common profile', section: 'reception awareness', about: 'no Receipt for what could not be processed' },
+  'edelivery/1.15': {
+    document: 'EC eDelivery AS4 1.15, common profile',
+    section: 'reception awareness',
+    about: 'no Receipt for what could not be processed',
+  },
   'peppol/4.10': { document: 'OpenPeppol AS4 2.0.3', section: '4.10', about: 'HTTP transfer' },
   'rfc2046/5.1.1': { document: 'RFC 2046', section: '5.1.1', about: 'multipart syntax' },
   'rfc2045/5.1': { document: 'RFC 2045', section: '5.1', about: 'syntax of Content-Type' },

@@ -12,7 +12,11 @@ export const COMPARE_USAGE = `as4-once-conformance compare A.json B.json … [--
 
 /** The `compare` command. */
 export async function compareCommand(args: string[], out: Output): Promise<number> {
-  const { values, positionals } = parseArgs({ args, options: { differences: { type: 'boolean' } }, allowPositionals: true });
+  const { values, positionals } = parseArgs({
+    args,
+    options: { differences: { type: 'boolean' } },
+    allowPositionals: true,
+  });
   if (positionals.length < 2) throw new Usage('at least two reports are needed', COMPARE_USAGE);
   out.write(compareReports(positionals.map(readReport), values.differences === true));
   return EXIT.ok;
@@ -26,7 +30,11 @@ export function readReport(path: string): Report {
     throw new Usage(`${path}: ${(error as Error).message}`);
   }
   const parsed = reportSchema.safeParse(data);
-  if (!parsed.success) throw new Usage(`${path}: no report of this suite (${parsed.error.issues[0]?.path.join('.')}: ${parsed.error.issues[0]?.message})`);
+  if (!parsed.success)
+    throw new Usage(
+      `${path}: no report of this suite (${parsed.error.issues[0]?.path.join('.')}: ` +
+      `${parsed.error.issues[0]?.message})`,
+    );
   return parsed.data;
 }
 
@@ -38,10 +46,19 @@ export function compareReports(reports: readonly Report[], differencesOnly: bool
     const found = reports.map((report) => find(report, id));
     const title = found.find((result) => result !== undefined)?.title ?? '';
     const verdicts = found.map((result) => result?.verdict ?? '–');
-    return { line: `| ${id} | ${cell(title)} | ${found.map((result) => mark(result)).join(' | ')} |`, same: new Set(verdicts).size === 1 };
+    return {
+      line: `| ${id} | ${cell(title)} | ${found.map((result) => mark(result)).join(' | ')} |`,
+      same: new Set(verdicts).size === 1,
+    };
   });
-  const names = reports.map(({ target }) => cell(`${target.name}${target.version === null ? '' : ` ${target.version}`}`));
-  const totals = reports.map(({ totals: t }) => `${t.pass} pass, ${t.fail} fail, ${t.warning} warning, ${t.observed} observed, ${t.skipped + t.blocked} not judged${t.error > 0 ? `, ${t.error} error` : ''}`);
+  const names = reports.map(({ target }) =>
+    cell(`${target.name}${target.version === null ? '' : ` ${target.version}`}`),
+  );
+  const totals = reports.map(
+    ({ totals: t }) =>
+      `${t.pass} pass, ${t.fail} fail, ${t.warning} warning, ${t.observed} observed, ${t.skipped + t.blocked} not ` +
+      `judged${t.error > 0 ? `, ${t.error} error` : ''}`,
+  );
   return [
     `| id | requirement | ${names.join(' | ')} |`,
     `|---|---|${names.map(() => '---').join('|')}|`,
@@ -53,6 +70,9 @@ export function compareReports(reports: readonly Report[], differencesOnly: bool
 
 function mark(result: Report['results'][number] | undefined): string {
   if (result === undefined) return '–';
-  const seen = result.verdict === 'observed' || result.verdict === 'fail' || result.verdict === 'warning' ? `: ${cell(result.detail.slice(0, 90))}` : '';
+  const seen =
+    result.verdict === 'observed' || result.verdict === 'fail' || result.verdict === 'warning'
+      ? `: ${cell(result.detail.slice(0, 90))}`
+      : '';
   return `${result.verdict === 'pass' ? 'pass' : `**${result.verdict}**`}${seen}`;
 }

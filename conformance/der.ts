@@ -3,7 +3,8 @@
 export const sequence = (...parts: Buffer[]): Buffer => tagged(0x30, Buffer.concat(parts));
 export const set = (...parts: Buffer[]): Buffer => tagged(0x31, Buffer.concat(parts));
 export const octets = (content: Buffer): Buffer => tagged(0x04, content);
-export const bits = (content: Buffer, unused = 0): Buffer => tagged(0x03, Buffer.concat([Buffer.from([unused]), content]));
+export const bits = (content: Buffer, unused = 0): Buffer =>
+  tagged(0x03, Buffer.concat([Buffer.from([unused]), content]));
 export const utf8 = (text: string): Buffer => tagged(0x0c, Buffer.from(text, 'utf8'));
 export const yes = (): Buffer => tagged(0x01, Buffer.from([0xff]));
 export const nothing = (): Buffer => tagged(0x05, Buffer.alloc(0));

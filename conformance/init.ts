@@ -27,14 +27,29 @@ export async function initCommand(args: string[], out: Output): Promise<number> 
   const other = peppol ? 'POP000003' : 'conformance-other';
   const keys = join(dirname(file), 'conformance-keys');
   mkdirSync(keys, { recursive: true });
-  for (const [name, party] of [['sender', from], ['other', other]] as const) {
+  for (const [name, party] of [
+    ['sender', from],
+    ['other', other],
+  ] as const) {
     if (existsSync(join(keys, `${name}.key.pem`))) continue;
     const identity = makeIdentity(party);
     writeFileSync(join(keys, `${name}.key.pem`), identity.keyPem, { mode: 0o600 });
     writeFileSync(join(keys, `${name}.crt.pem`), identity.certificatePem);
   }
-  writeFileSync(file, template(profile, from, values.to ?? (peppol ? 'POP000002' : 'receiver'), other, values.url ?? 'http://127.0.0.1:8080/as4'));
-  out.write(`wrote ${file} and test keys in ${keys}\nnext: let the target trust the two certificates, edit the file, then\n  as4-once-conformance run --target ${file}\n`);
+  writeFileSync(
+    file,
+    template(
+      profile,
+      from,
+      values.to ?? (peppol ? 'POP000002' : 'receiver'),
+      other,
+      values.url ?? 'http://127.0.0.1:8080/as4',
+    ),
+  );
+  out.write(
+    `wrote ${file} and test keys in ${keys}\nnext: let the target trust the two certificates, edit the file, ` +
+    `then\n  as4-once-conformance run --target ${file}\n`,
+  );
   return EXIT.ok;
 }
 

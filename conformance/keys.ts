@@ -1,4 +1,12 @@
-import { createHash, createPrivateKey, createPublicKey, generateKeyPairSync, randomBytes, sign, X509Certificate } from 'node:crypto';
+import {
+  createHash,
+  createPrivateKey,
+  createPublicKey,
+  generateKeyPairSync,
+  randomBytes,
+  sign,
+  X509Certificate,
+} from 'node:crypto';
 import type { KeyObject } from 'node:crypto';
 import { bits, explicit, implicit, integer, nothing, objectId, octets, sequence, set, time, utf8, yes } from './der.js';
 
@@ -29,7 +37,10 @@ const RSA_SHA256 = '1.2.840.113549.1.1.11';
  * subject key identifier as RFC 5280 4.2.1.2 (1). Self-signed, or signed by `issuer`.
  */
 export function makeIdentity(commonName: string, options: IdentityOptions = {}): Identity {
-  const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: options.bits ?? 2048, publicExponent: 0x10001 });
+  const { privateKey, publicKey } = generateKeyPairSync('rsa', {
+    modulusLength: options.bits ?? 2048,
+    publicExponent: 0x10001,
+  });
   const now = options.now ?? new Date();
   const from = new Date(now.getTime() - 3_600_000);
   const to = new Date(from.getTime() + (options.days ?? 3_650) * 86_400_000);
@@ -78,13 +89,17 @@ function extensions(subjectKey: KeyObject, issuerKey: KeyObject | undefined): Bu
     extension('2.5.29.19', true, issuerKey === undefined ? sequence(yes()) : sequence()),
     extension('2.5.29.15', true, usage),
     extension('2.5.29.14', false, octets(keyIdentifier(subjectKey))),
-    ...(issuerKey === undefined ? [] : [extension('2.5.29.35', false, sequence(implicit(0, keyIdentifier(createPublicKey(issuerKey)))))]),
+    ...(issuerKey === undefined
+      ? []
+      : [extension('2.5.29.35', false, sequence(implicit(0, keyIdentifier(createPublicKey(issuerKey)))))]),
   ];
 }
 
 /** SHA-1 over the public key's own bits: the RSAPublicKey structure (RFC 5280, 4.2.1.2). */
 function keyIdentifier(publicKey: KeyObject): Buffer {
-  return createHash('sha1').update(publicKey.export({ type: 'pkcs1', format: 'der' })).digest();
+  return createHash('sha1')
+    .update(publicKey.export({ type: 'pkcs1', format: 'der' }))
+    .digest();
 }
 
 /** The issuer's subject as it stands in its own certificate, so that the chain compares equal byte for byte. */

@@ -11,10 +11,17 @@ export const LIST_USAGE = `as4-once-conformance list [--only ID,…] [--profile 
 
 /** The `list` command. */
 export async function listCommand(args: string[], out: Output): Promise<number> {
-  const { values } = parseArgs({ args, options: { only: { type: 'string' }, profile: { type: 'string' }, json: { type: 'boolean' } } });
+  const { values } = parseArgs({
+    args,
+    options: { only: { type: 'string' }, profile: { type: 'string' }, json: { type: 'boolean' } },
+  });
   const chosen = selectRequirements(REQUIREMENTS, values.only, values.profile);
   if (values.json === true) {
-    const plain = chosen.map(({ run: _run, claimed, ...rest }) => ({ ...rest, claimable: claimed !== undefined, clause: clauseOf(rest.id) }));
+    const plain = chosen.map(({ run: _run, claimed, ...rest }) => ({
+      ...rest,
+      claimable: claimed !== undefined,
+      clause: clauseOf(rest.id),
+    }));
     out.write(`${JSON.stringify(plain, null, 2)}\n`);
     return EXIT.ok;
   }

@@ -56,7 +56,9 @@ function report(error: unknown): number {
     process.stderr.write(`${(error as Error).message}\n`);
     return EXIT.usage;
   }
-  process.stderr.write(`a fault in the suite: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
+  process.stderr.write(
+    `a fault in the suite: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`,
+  );
   return EXIT.fault;
 }
 

@@ -7,9 +7,12 @@ import type { Agreement, ProfileName } from './profile.js';
  * Document (Peppol Business Message Envelope 2.0), otherwise a plain XML document. Invented data.
  */
 export function businessDocument(profile: ProfileName, agreement: Agreement, token: string, bytes = 0): string {
-  const padding = (length: number) => 'as4-once conformance filling. '.repeat(Math.ceil(Math.max(0, bytes - length) / 30));
+  const padding = (length: number) =>
+    'as4-once conformance filling. '.repeat(Math.ceil(Math.max(0, bytes - length) / 30));
   if (profile !== 'peppol') {
-    const wrap = (note: string) => `<?xml version="1.0" encoding="UTF-8"?>\n<order xmlns="urn:as4-once:conformance"><id>${escapeText(token)}</id><note>${note}</note></order>\n`;
+    const wrap = (note: string) =>
+      '<?xml version="1.0" encoding="UTF-8"?>\n<order xmlns="urn:as4-once:conformance">' +
+      `<id>${escapeText(token)}</id><note>${note}</note></order>\n`;
     return wrap(padding(wrap('').length));
   }
   const c1 = agreement.properties.find(({ name }) => name === 'originalSender')?.value ?? '';
@@ -21,7 +24,8 @@ export function businessDocument(profile: ProfileName, agreement: Agreement, tok
 function envelope(agreement: Agreement, c1: string, c4: string, token: string, document: string): string {
   const scheme = PEPPOL.participantType;
   const scope = (type: string, value: string, identifier: string) =>
-    `<Scope><Type>${type}</Type><InstanceIdentifier>${escapeText(value)}</InstanceIdentifier><Identifier>${escapeText(identifier)}</Identifier></Scope>`;
+    `<Scope><Type>${type}</Type><InstanceIdentifier>${escapeText(value)}</InstanceIdentifier>` +
+    `<Identifier>${escapeText(identifier)}</Identifier></Scope>`;
   const separator = agreement.action.indexOf('::');
   return [
     '<?xml version="1.0" encoding="UTF-8"?>',
@@ -44,9 +48,11 @@ function invoice(token: string, note: string): string {
   const cbc = 'urn:oasis:names:specification:ubl:schema:xsd:CommonBasicComponents-2';
   return [
     `<Invoice xmlns="urn:oasis:names:specification:ubl:schema:xsd:Invoice-2" xmlns:cbc="${cbc}">`,
-    '<cbc:CustomizationID>urn:cen.eu:en16931:2017#compliant#urn:fdc:peppol.eu:2017:poacc:billing:3.0</cbc:CustomizationID>',
+    '<cbc:CustomizationID>urn:cen.eu:en16931:2017#compliant#urn:fdc:peppol.eu:2017:poacc:billing:3.0',
+    '</cbc:CustomizationID>',
     `<cbc:ProfileID>${PEPPOL.service}</cbc:ProfileID><cbc:ID>${escapeText(token)}</cbc:ID>`,
-    `<cbc:IssueDate>2026-01-01</cbc:IssueDate><cbc:InvoiceTypeCode>380</cbc:InvoiceTypeCode><cbc:Note>${note}</cbc:Note>`,
+    '<cbc:IssueDate>2026-01-01</cbc:IssueDate><cbc:InvoiceTypeCode>380</cbc:InvoiceTypeCode>',
+    `<cbc:Note>${note}</cbc:Note>`,
     '<cbc:DocumentCurrencyCode>EUR</cbc:DocumentCurrencyCode></Invoice>',
   ].join('');
 }

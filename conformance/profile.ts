@@ -21,7 +21,10 @@ export interface Agreement {
   readonly compress: boolean;
 }
 
-/** Values of a profile for two parties. Peppol: OpenPeppol AS4 2.0.3 section 4; edelivery: EC eDelivery AS4 1.15, common profile. */
+/**
+ * Values of a profile for two parties. Peppol: OpenPeppol AS4 2.0.3 section 4; edelivery: EC eDelivery AS4 1.15,
+ * common profile.
+ */
 export function agreementOf(profile: ProfileName, from: string, to: string): Agreement {
   if (profile === 'peppol') {
     return {
@@ -55,7 +58,11 @@ export function agreementOf(profile: ProfileName, from: string, to: string): Agr
 }
 
 /** A UserMessage under an agreement. Fresh MessageId, conversation and time unless given. */
-export function messageUnder(agreement: Agreement, payloads: readonly Payload[], given: Partial<UserMessage> = {}): UserMessage {
+export function messageUnder(
+  agreement: Agreement,
+  payloads: readonly Payload[],
+  given: Partial<UserMessage> = {},
+): UserMessage {
   return {
     messageId: freshMessageId(),
     timestamp: new Date().toISOString(),
@@ -64,7 +71,9 @@ export function messageUnder(agreement: Agreement, payloads: readonly Payload[],
     ...(agreement.agreement === undefined ? {} : { agreement: agreement.agreement }),
     service: agreement.service,
     // the type of the agreed service does not belong to another one
-    ...(agreement.serviceType === undefined || given.service !== undefined ? {} : { serviceType: agreement.serviceType }),
+    ...(agreement.serviceType === undefined || given.service !== undefined
+      ? {}
+      : { serviceType: agreement.serviceType }),
     action: agreement.action,
     conversationId: `conversation-${randomUUID()}`,
     properties: agreement.properties,

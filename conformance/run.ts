@@ -31,8 +31,14 @@ export const RUN_USAGE = `as4-once-conformance run --target target.yaml [options
 `;
 
 const OPTIONS = {
-  target: { type: 'string' }, only: { type: 'string' }, profile: { type: 'string' }, strict: { type: 'boolean' },
-  jobs: { type: 'string' }, expected: { type: 'string' }, out: { type: 'string' }, json: { type: 'boolean' },
+  target: { type: 'string' },
+  only: { type: 'string' },
+  profile: { type: 'string' },
+  strict: { type: 'boolean' },
+  jobs: { type: 'string' },
+  expected: { type: 'string' },
+  out: { type: 'string' },
+  json: { type: 'boolean' },
 } as const;
 
 const SILENT: Output = { write: () => undefined };
@@ -42,10 +48,14 @@ export async function runCommandLine(args: string[], out: Output): Promise<numbe
   const { values } = parseArgs({ args, options: OPTIONS });
   if (values.target === undefined) throw new Usage('--target is needed', RUN_USAGE);
   const jobs = Number(values.jobs ?? '4');
-  if (!Number.isInteger(jobs) || jobs < 1 || jobs > 64) throw new Usage('--jobs is a whole number from 1 to 64', RUN_USAGE);
+  if (!Number.isInteger(jobs) || jobs < 1 || jobs > 64)
+    throw new Usage('--jobs is a whole number from 1 to 64', RUN_USAGE);
   const requirements = selectRequirements(REQUIREMENTS, values.only, values.profile);
   const target = loadTarget(values.target, { profile: values.profile as ProfileName | undefined });
-  const expected = values.expected === undefined ? new Map() : loadExpected(values.expected, new Set(REQUIREMENTS.map(({ id }) => id)));
+  const expected =
+    values.expected === undefined
+      ? new Map()
+      : loadExpected(values.expected, new Set(REQUIREMENTS.map(({ id }) => id)));
   const strict = values.strict === true;
   const progress = new Progress(values.json === true ? SILENT : out, requirements.length);
   const startedAt = new Date();
@@ -77,15 +87,23 @@ export function writeReports(folder: string, report: Report): void {
 function summary(out: Output, report: Report): void {
   const { target } = report;
   out.write(`\n${printable(target.name)}${target.version === null ? '' : ` ${printable(target.version)}`}: `);
-  out.write(`${VERDICTS.filter((verdict) => report.totals[verdict] > 0).map((verdict) => `${report.totals[verdict]} ${verdict}`).join(', ')}`);
+  const counted = VERDICTS.filter((verdict) => report.totals[verdict] > 0);
+  out.write(counted.map((verdict) => `${report.totals[verdict]} ${verdict}`).join(', '));
   out.write(` in ${(report.durationMs / 1_000).toFixed(1)} s\n`);
   for (const result of report.results) {
-    if (result.verdict === 'observed') out.write(`observed ${result.id.padEnd(18)} ${result.title}: ${printable(result.detail)}\n`);
+    if (result.verdict === 'observed')
+      out.write(`observed ${result.id.padEnd(18)} ${result.title}: ${printable(result.detail)}\n`);
     if (result.verdict === 'blocked') out.write(`blocked  ${result.id.padEnd(18)} ${result.detail}\n`);
   }
   const skipped = report.results.filter(({ verdict }) => verdict === 'skipped');
   if (skipped.length > 0) out.write(`skipped  ${skipped.map(({ id }) => id).join(' ')}\n`);
-  for (const result of report.results) if (result.unexpected !== undefined) out.write(`unexpected ${result.id}: ${result.verdict}, ${printable(result.unexpected)}\n`);
+  for (const result of report.results)
+    if (result.unexpected !== undefined)
+      out.write(`unexpected ${result.id}: ${result.verdict}, ${printable(result.unexpected)}\n`);
   const bad = report.results.filter((result) => !holds(result, report.strict));
-  out.write(report.ok ? 'result: meets what is asked of it\n' : `result: ${bad.length} not met: ${bad.map(({ id }) => id).join(' ')}\n`);
+  out.write(
+    report.ok
+      ? 'result: meets what is asked of it\n'
+      : `result: ${bad.length} not met: ${bad.map(({ id }) => id).join(' ')}\n`,
+  );
 }

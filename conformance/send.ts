@@ -36,12 +36,28 @@ export const SEND_USAGE = `as4-once-conformance send --url URL --file FILE [opti
 `;
 
 const OPTIONS = {
-  url: { type: 'string' }, file: { type: 'string' }, times: { type: 'string' }, concurrent: { type: 'boolean' },
-  resign: { type: 'boolean' }, 'message-id': { type: 'string' }, key: { type: 'string' }, cert: { type: 'string' },
-  unsigned: { type: 'boolean' }, encrypt: { type: 'string' }, receiver: { type: 'string' }, profile: { type: 'string' },
-  from: { type: 'string' }, to: { type: 'string' }, service: { type: 'string' }, 'service-type': { type: 'string' },
-  action: { type: 'string' }, 'mime-type': { type: 'string' }, 'no-compress': { type: 'boolean' },
-  timeout: { type: 'string' }, save: { type: 'string' }, json: { type: 'boolean' },
+  url: { type: 'string' },
+  file: { type: 'string' },
+  times: { type: 'string' },
+  concurrent: { type: 'boolean' },
+  resign: { type: 'boolean' },
+  'message-id': { type: 'string' },
+  key: { type: 'string' },
+  cert: { type: 'string' },
+  unsigned: { type: 'boolean' },
+  encrypt: { type: 'string' },
+  receiver: { type: 'string' },
+  profile: { type: 'string' },
+  from: { type: 'string' },
+  to: { type: 'string' },
+  service: { type: 'string' },
+  'service-type': { type: 'string' },
+  action: { type: 'string' },
+  'mime-type': { type: 'string' },
+  'no-compress': { type: 'boolean' },
+  timeout: { type: 'string' },
+  save: { type: 'string' },
+  json: { type: 'boolean' },
 } as const;
 
 /** What was answered to one copy. */
@@ -70,26 +86,39 @@ export async function sendCommand(args: string[], out: Output): Promise<number> 
   const make = planOf(values);
   const receiver = values.receiver === undefined ? undefined : new X509Certificate(readFileSync(values.receiver));
   const first = make();
-  const requests = Array.from({ length: times }, (_, index) => (index === 0 || values.resign !== true ? first : make()));
+  const requests = Array.from({ length: times }, (_, index) =>
+    index === 0 || values.resign !== true ? first : make(),
+  );
   const answers: Answer[] = [];
-  const send = async (request: BuiltRequest): Promise<Answer> => readAnswer(await sendRaw(url, { contentType: request.contentType, body: request.body, answerMs }));
+  const send = async (request: BuiltRequest): Promise<Answer> =>
+    readAnswer(await sendRaw(url, { contentType: request.contentType, body: request.body, answerMs }));
   if (values.concurrent === true) answers.push(...(await Promise.all(requests.map(send))));
   else for (const request of requests) answers.push(await send(request));
   const results = answers.map((answer, index) => resultOf(answer, index, answers[0] as Answer, receiver));
   if (values.save !== undefined) saveAnswers(values.save, answers);
-  if (values.json === true) out.write(`${JSON.stringify({ url: url.href, messageId: first.messageId, signed: first.references.length > 0, copies: results }, null, 2)}\n`);
-  else print(out, url, first, results);
-  return results.every((result) => result.answer === 'receipt' && result.refToMessageId === first.messageId) ? EXIT.ok : EXIT.failed;
+  if (values.json === true) {
+    const shown = { url: url.href, messageId: first.messageId, signed: first.references.length > 0, copies: results };
+    out.write(`${JSON.stringify(shown, null, 2)}\n`);
+  } else print(out, url, first, results);
+  return results.every((result) => result.answer === 'receipt' && result.refToMessageId === first.messageId)
+    ? EXIT.ok
+    : EXIT.failed;
 }
 
 function planOf(values: { readonly [K in keyof typeof OPTIONS]?: string | boolean }): () => BuiltRequest {
-  const text = (key: keyof typeof OPTIONS): string | undefined => (typeof values[key] === 'string' ? (values[key] as string) : undefined);
+  const text = (key: keyof typeof OPTIONS): string | undefined =>
+    typeof values[key] === 'string' ? values[key] : undefined;
   const profile = (text('profile') ?? 'custom') as ProfileName;
   if (!PROFILES.includes(profile)) throw new Usage(`--profile is one of ${PROFILES.join(', ')}`, SEND_USAGE);
   const agreement = agreementOf(profile, text('from') ?? 'as4-once-sender', text('to') ?? 'as4-once-receiver');
   const file = text('file') ?? '';
   const mimeType = text('mime-type') ?? (file.endsWith('.xml') ? 'application/xml' : 'application/octet-stream');
-  const payload = { content: readFileSync(file), mimeType, compress: values['no-compress'] !== true, contentId: `${crypto.randomUUID()}@as4-once-conformance.test` };
+  const payload = {
+    content: readFileSync(file),
+    mimeType,
+    compress: values['no-compress'] !== true,
+    contentId: `${crypto.randomUUID()}@as4-once-conformance.test`,
+  };
   const message = messageUnder(agreement, [payload], {
     ...(text('message-id') === undefined ? {} : { messageId: text('message-id') as string }),
     ...(text('service') === undefined ? {} : { service: text('service') as string }),
@@ -99,12 +128,19 @@ function planOf(values: { readonly [K in keyof typeof OPTIONS]?: string | boolea
   const identity = values.unsigned === true ? undefined : identityOf(text('key'), text('cert'), agreement.from.id);
   const encryptFor = text('encrypt');
   const receiver = encryptFor === undefined ? undefined : new X509Certificate(readFileSync(encryptFor));
-  return () => buildRequest({ message, ...(identity === undefined ? {} : { identity }), ...(receiver === undefined ? {} : { receiver }) });
+  return () =>
+    buildRequest({
+      message,
+      ...(identity === undefined ? {} : { identity }),
+      ...(receiver === undefined ? {} : { receiver }),
+    });
 }
 
 function identityOf(key: string | undefined, cert: string | undefined, name: string): Identity {
   if ((key === undefined) !== (cert === undefined)) throw new Usage('--key and --cert go together', SEND_USAGE);
-  return key === undefined || cert === undefined ? makeIdentity(name) : readIdentity(readFileSync(key, 'utf8'), readFileSync(cert, 'utf8'));
+  return key === undefined || cert === undefined
+    ? makeIdentity(name)
+    : readIdentity(readFileSync(key, 'utf8'), readFileSync(cert, 'utf8'));
 }
 
 function resultOf(answer: Answer, index: number, first: Answer, receiver: X509Certificate | undefined): CopyResult {
@@ -118,7 +154,11 @@ function resultOf(answer: Answer, index: number, first: Answer, receiver: X509Ce
     signature: signatureOf(answer, receiver),
     sha256: answer.sha256 === '' ? null : answer.sha256,
     bytes: answer.body.length,
-    identicalToFirst: answer.sha256 !== '' && answer.status === first.status && answer.contentType === first.contentType && answer.body.equals(first.body),
+    identicalToFirst:
+      answer.sha256 !== '' &&
+      answer.status === first.status &&
+      answer.contentType === first.contentType &&
+      answer.body.equals(first.body),
     ms: answer.wire.ms,
   };
 }
@@ -140,9 +180,17 @@ function saveAnswers(directory: string, answers: readonly Answer[]): void {
 }
 
 function print(out: Output, url: URL, request: BuiltRequest, results: readonly CopyResult[]): void {
-  out.write(`MessageId ${request.messageId}, ${request.body.length} bytes, ${request.references.length > 0 ? 'signed' : 'unsigned'}, to ${url.href}\n`);
+  out.write(
+    `MessageId ${request.messageId}, ${request.body.length} bytes, ` +
+    `${request.references.length > 0 ? 'signed' : 'unsigned'}, to ${url.href}\n`,
+  );
   for (const result of results) {
-    const same = result.copy === 1 ? '' : result.identicalToFirst ? ', identical to the first answer' : ', NOT identical to the first answer';
+    const same =
+      result.copy === 1
+        ? ''
+        : result.identicalToFirst
+          ? ', identical to the first answer'
+          : ', NOT identical to the first answer';
     const signature = result.signature === null ? '' : `, signature ${result.signature}`;
     out.write(`copy ${result.copy}: ${result.summary}${signature}, ${result.ms} ms\n`);
     if (result.sha256 !== null) out.write(`        sha256 ${result.sha256}, ${result.bytes} bytes${same}\n`);
@@ -151,13 +199,14 @@ function print(out: Output, url: URL, request: BuiltRequest, results: readonly C
 
 function asUrl(text: string): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined;
-  if (url === undefined || !/^https?:$/.test(url.protocol)) throw new Usage(`--url ${JSON.stringify(text)} is no http or https address`, SEND_USAGE);
+  if (url === undefined || !/^https?:$/.test(url.protocol))
+    throw new Usage(`--url ${JSON.stringify(text)} is no http or https address`, SEND_USAGE);
   return url;
 }
 
 function asCount(option: string, text: string, most: number): number {
   const value = Number(text);
-  if (!Number.isInteger(value) || value < 1 || value > most) throw new Usage(`${option} is a whole number from 1 to ${most}`, SEND_USAGE);
+  if (!Number.isInteger(value) || value < 1 || value > most)
+    throw new Usage(`${option} is a whole number from 1 to ${most}`, SEND_USAGE);
   return value;
 }
-

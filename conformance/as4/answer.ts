@@ -65,27 +65,56 @@ export function readAnswer(wire: WireAnswer): Answer {
   try {
     body = decoded(response.body, field('content-encoding'));
   } catch {
-    return { ...nothing, status: response.status, what: 'other', summary: `HTTP ${response.status}, content coding not readable` };
+    return {
+      ...nothing,
+      status: response.status,
+      what: 'other',
+      summary: `HTTP ${response.status}, content coding not readable`,
+    };
   }
-  const base = { wire, status: response.status, contentType, body, sha256: createHash('sha256').update(body).digest('hex'), errors: [] };
+  const base = {
+    wire,
+    status: response.status,
+    contentType,
+    body,
+    sha256: createHash('sha256').update(body).digest('hex'),
+    errors: [],
+  };
   if (body.length === 0) return { ...base, what: 'other', summary: `HTTP ${response.status}, empty` };
   try {
     const envelope = soapPart(body, contentType);
-    if (envelope === undefined) return { ...base, what: 'other', summary: `HTTP ${response.status}, ${contentType ?? 'no Content-Type'}: ${excerpt(body)}` };
+    if (envelope === undefined)
+      return {
+        ...base,
+        what: 'other',
+        summary: `HTTP ${response.status}, ${contentType ?? 'no Content-Type'}: ${excerpt(body)}`,
+      };
     return { ...base, envelope, ...readEnvelope(envelope, response.status) };
   } catch (error) {
-    return { ...base, what: 'other', summary: `HTTP ${response.status}, unreadable: ${error instanceof Error ? error.message : String(error)}` };
+    return {
+      ...base,
+      what: 'other',
+      summary: `HTTP ${response.status}, unreadable: ${error instanceof Error ? error.message : String(error)}`,
+    };
   }
 }
 
 function decoded(body: Buffer, coding: string | undefined): Buffer {
   const limit = { maxOutputLength: 64 * 1024 * 1024 };
   switch (coding?.trim().toLowerCase()) {
-    case undefined: case '': case 'identity': return body;
-    case 'gzip': case 'x-gzip': return gunzipSync(body, limit);
-    case 'deflate': return inflateSync(body, limit);
-    case 'br': return brotliDecompressSync(body, limit);
-    default: throw new Error(`content coding ${coding}`);
+    case undefined:
+    case '':
+    case 'identity':
+      return body;
+    case 'gzip':
+    case 'x-gzip':
+      return gunzipSync(body, limit);
+    case 'deflate':
+      return inflateSync(body, limit);
+    case 'br':
+      return brotliDecompressSync(body, limit);
+    default:
+      throw new Error(`content coding ${coding}`);
   }
 }
 
@@ -98,7 +127,8 @@ function soapPart(body: Buffer, contentType: string | undefined): Buffer | undef
     const parts = splitMultipart(body, boundary);
     const start = parameterOf(contentType ?? '', 'start');
     const bare = (id: string | undefined) => id?.replace(/^<|>$/g, '');
-    const root = start === undefined ? parts[0] : parts.find((part) => bare(part.headers.get('content-id')) === bare(start));
+    const root =
+      start === undefined ? parts[0] : parts.find((part) => bare(part.headers.get('content-id')) === bare(start));
     if (root === undefined) throw new Error('no root part');
     return root.bytes;
   }
@@ -109,7 +139,8 @@ function soapPart(body: Buffer, contentType: string | undefined): Buffer | undef
 function readEnvelope(bytes: Buffer, status: number): Pick<Answer, 'what' | 'summary' | 'errors'> & Partial<Answer> {
   const root = readXml(bytes);
   const soap = root.ns === NS.soap12 ? '1.2' : root.ns === NS.soap11 ? '1.1' : undefined;
-  if (soap === undefined || root.local !== 'Envelope') return { what: 'other', summary: `HTTP ${status}, XML that is no SOAP envelope`, errors: [] };
+  if (soap === undefined || root.local !== 'Envelope')
+    return { what: 'other', summary: `HTTP ${status}, XML that is no SOAP envelope`, errors: [] };
   const header = onlyChild(root, root.ns, 'Header');
   const messaging = onlyChild(header, NS.eb, 'Messaging');
   const fault = onlyChild(onlyChild(root, root.ns, 'Body'), root.ns, 'Fault');
@@ -119,9 +150,14 @@ function readEnvelope(bytes: Buffer, status: number): Pick<Answer, 'what' | 'sum
   const common = { soap, errors, ...(receipt === undefined ? {} : { receipt }) } as const;
   const failure = errors.find((error) => error.severity !== 'warning') ?? errors[0];
   if (failure !== undefined && (receipt === undefined || failure.severity !== 'warning')) {
-    return { ...common, what: 'error', summary: `HTTP ${status}, ebMS Error ${failure.code} severity ${failure.severity}` };
+    return {
+      ...common,
+      what: 'error',
+      summary: `HTTP ${status}, ebMS Error ${failure.code} severity ${failure.severity}`,
+    };
   }
-  if (receipt !== undefined) return { ...common, what: 'receipt', summary: `HTTP ${status}, Receipt ${receipt.messageId ?? '(no id)'}` };
+  if (receipt !== undefined)
+    return { ...common, what: 'receipt', summary: `HTTP ${status}, Receipt ${receipt.messageId ?? '(no id)'}` };
   if (fault !== undefined) return { ...common, what: 'fault', summary: `HTTP ${status}, SOAP Fault` };
   return { ...common, what: 'other', summary: `HTTP ${status}, SOAP without a signal` };
 }

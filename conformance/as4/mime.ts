@@ -1,7 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import type { SignedPart } from './sign.js';
 
-/** How a multipart/related package is spelled. The defaults are what phase4 and Holodeck write, with a start parameter. */
+/**
+ * How a multipart/related package is spelled. The defaults are what phase4 and Holodeck write, with a start
+ * parameter.
+ */
 export interface MimeSpelling {
   readonly boundary: string;
   /** Line ends of the MIME framing; the content of parts is never touched. */
@@ -50,7 +53,12 @@ export interface Package {
 }
 
 /** Writes the SOAP envelope and its attachments as multipart/related (SOAP with Attachments; RFC 2387, RFC 2046). */
-export function writePackage(envelope: Buffer, soapType: string, parts: readonly SignedPart[], spelling: MimeSpelling): Package {
+export function writePackage(
+  envelope: Buffer,
+  soapType: string,
+  parts: readonly SignedPart[],
+  spelling: MimeSpelling,
+): Package {
   const eol = spelling.lineEnd;
   const charset = spelling.charset ? '; charset=UTF-8' : '';
   const root = {
@@ -71,7 +79,10 @@ export function writePackage(envelope: Buffer, soapType: string, parts: readonly
     const head = spelling.headers === undefined ? lines : spelling.headers(lines);
     // the first delimiter needs no line end before it unless a preamble stands there
     const opening = index === 0 && spelling.preamble === '' ? '' : eol;
-    pieces.push(Buffer.from(`${opening}--${spelling.boundary}${spelling.padding}${eol}${head.join(eol)}${eol}${eol}`, 'utf8'), part.bytes);
+    pieces.push(
+      Buffer.from(`${opening}--${spelling.boundary}${spelling.padding}${eol}${head.join(eol)}${eol}${eol}`, 'utf8'),
+      part.bytes,
+    );
     if (part === root) rootEnd = size(pieces);
   }
   const closingStart = size(pieces);
@@ -86,7 +97,8 @@ function size(pieces: readonly Buffer[]): number {
 function contentType(soapType: string, spelling: MimeSpelling): string {
   const parameters = [`boundary="${spelling.boundary}"`];
   if (spelling.type) parameters.push(`type="${soapType}"`);
-  if (spelling.start === 'root' && spelling.rootContentId !== undefined) parameters.push(`start="<${spelling.rootContentId}>"`);
+  if (spelling.start === 'root' && spelling.rootContentId !== undefined)
+    parameters.push(`start="<${spelling.rootContentId}>"`);
   else if (typeof spelling.start === 'object') parameters.push(`start="${spelling.start.value}"`);
   const value = `multipart/related; ${parameters.join('; ')}`;
   return spelling.contentType === undefined ? value : spelling.contentType(value);

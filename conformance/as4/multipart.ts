@@ -39,7 +39,10 @@ function readPart(bytes: Buffer): MimePart {
   const startsBlank = /^\r?\n/.exec(bytes.subarray(0, 2).toString('latin1'));
   if (startsBlank !== null) return { headers: new Map(), bytes: bytes.subarray(startsBlank[0].length) };
   if (blank === null) throw new Error('a part without an end of its headers');
-  const text = bytes.subarray(0, blank.index).toString('utf8').replace(/\r?\n[ \t]+/g, ' ');
+  const text = bytes
+    .subarray(0, blank.index)
+    .toString('utf8')
+    .replace(/\r?\n[ \t]+/g, ' ');
   const headers = new Map<string, string>();
   for (const line of text.split(/\r?\n/)) {
     const colon = line.indexOf(':');

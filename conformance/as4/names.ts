@@ -45,6 +45,7 @@ export const PEPPOL = {
   service: 'urn:fdc:peppol.eu:2017:poacc:billing:01:1.0',
   serviceType: 'cenbii-procid-ubl',
   documentType:
-    'urn:oasis:names:specification:ubl:schema:xsd:Invoice-2::Invoice##urn:cen.eu:en16931:2017#compliant#urn:fdc:peppol.eu:2017:poacc:billing:3.0::2.1',
+    'urn:oasis:names:specification:ubl:schema:xsd:Invoice-2::Invoice' +
+    '##urn:cen.eu:en16931:2017#compliant#urn:fdc:peppol.eu:2017:poacc:billing:3.0::2.1',
   participantType: 'iso6523-actorid-upis',
 } as const;

@@ -45,7 +45,10 @@ export interface BuiltRequest {
   readonly closingStart: number;
 }
 
-/** Compresses, signs, encrypts and packs, in that order (AS4 3.1, 5.1.6). A second call on the same plan makes new ids and keys. */
+/**
+ * Compresses, signs, encrypts and packs, in that order (AS4 3.1, 5.1.6). A second call on the same plan makes new ids
+ * and keys.
+ */
 export function buildRequest(plan: RequestPlan): BuiltRequest {
   const spelling: Spelling = { ...PLAIN_SPELLING, ...plan.spelling };
   const order = plan.order ?? 'compress-sign-encrypt';
@@ -55,20 +58,36 @@ export function buildRequest(plan: RequestPlan): BuiltRequest {
     mediaType: payload.compress ? 'application/gzip' : payload.mimeType,
     bytes: payload.compress ? (plan.compressor ?? gzip)(payload.content) : payload.content,
   }));
-  const loose: SignedPart[] = plan.message.payloads.map((payload) => ({ contentId: payload.contentId, mediaType: 'application/octet-stream', bytes: payload.content }));
+  const loose: SignedPart[] = plan.message.payloads.map((payload) => ({
+    contentId: payload.contentId,
+    mediaType: 'application/octet-stream',
+    bytes: payload.content,
+  }));
   const encrypted = plan.receiver === undefined ? undefined : encryptParts(packed, plan.receiver);
   const toSign = order === 'sign-compress' ? loose : order === 'encrypt-sign' ? (encrypted?.parts ?? packed) : packed;
-  const signature = plan.identity === undefined ? undefined : signEnvelope(envelope, plan.signParts === false ? [] : toSign, plan.identity);
+  const signature =
+    plan.identity === undefined
+      ? undefined
+      : signEnvelope(envelope, plan.signParts === false ? [] : toSign, plan.identity);
   const security = (encrypted?.xml ?? '') + (signature?.xml ?? '');
   const prefix = spelling.soapPrefix;
   const must = spelling.soap === '1.2' ? 'true' : '1';
-  const header = security === '' ? '' : `<wsse:Security xmlns:wsse="${NS.wsse}" ${prefix}:mustUnderstand="${must}">${security}</wsse:Security>`;
+  const header =
+    security === ''
+      ? ''
+      : `<wsse:Security xmlns:wsse="${NS.wsse}" ${prefix}:mustUnderstand="${must}">${security}</wsse:Security>`;
   const written = envelope.xml.replace(SECURITY_SLOT, () => header);
   const xml = plan.tamper === undefined ? written : plan.tamper(written);
   const bytes = Buffer.from((spelling.byteOrderMark ? '\ufeff' : '') + xml, 'utf8');
   const soapType = spelling.soap === '1.2' ? 'application/soap+xml' : 'text/xml';
-  const parts = plan.tamperParts === undefined ? (encrypted?.parts ?? packed) : plan.tamperParts(encrypted?.parts ?? packed);
-  const common = { messageId: plan.message.messageId, envelope: xml, references: signature?.references ?? [], soap: spelling.soap };
+  const parts =
+    plan.tamperParts === undefined ? (encrypted?.parts ?? packed) : plan.tamperParts(encrypted?.parts ?? packed);
+  const common = {
+    messageId: plan.message.messageId,
+    envelope: xml,
+    references: signature?.references ?? [],
+    soap: spelling.soap,
+  };
   if (plan.packaging === 'bare') {
     if (parts.length > 0) throw new Error('attachments need multipart packaging');
     const charset = plan.mime?.charset === false ? '' : '; charset=UTF-8';

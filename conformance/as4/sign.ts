@@ -32,7 +32,8 @@ export interface SignatureHeader {
  */
 export function signEnvelope(envelope: Envelope, parts: readonly SignedPart[], identity: Identity): SignatureHeader {
   const tokenId = `X509-${randomUUID()}`;
-  const reference = `<wsse:SecurityTokenReference xmlns:wsse="${NS.wsse}"><wsse:Reference URI="#${tokenId}" ValueType="${TOKEN.x509v3}"/></wsse:SecurityTokenReference>`;
+  const reference = `<wsse:SecurityTokenReference xmlns:wsse="${NS.wsse}"><wsse:Reference URI="#${tokenId}" ` +
+    `ValueType="${TOKEN.x509v3}"/></wsse:SecurityTokenReference>`;
   const signed = strictSignedXml({
     idMode: 'wssecurity',
     privateKey: identity.key,
@@ -43,7 +44,11 @@ export function signEnvelope(envelope: Envelope, parts: readonly SignedPart[], i
   for (const path of [`/*/*[local-name(.)='Header']/*[local-name(.)='Messaging']`, `/*/*[local-name(.)='Body']`]) {
     signed.addReference({ xpath: path, transforms: [ALGORITHM.c14n], digestAlgorithm: ALGORITHM.sha256 });
   }
-  const cids = parts.map((part) => ({ uri: `cid:${part.contentId}`, algorithm: ALGORITHM.sha256 as string, digest: digestOf(part) }));
+  const cids = parts.map((part) => ({
+    uri: `cid:${part.contentId}`,
+    algorithm: ALGORITHM.sha256 as string,
+    digest: digestOf(part),
+  }));
   const add = signed.innards.addAllReferences.bind(signed);
   signed.innards.addAllReferences = (document, signature, targets, prefix) => {
     add(document, signature, targets, prefix);
@@ -51,7 +56,8 @@ export function signEnvelope(envelope: Envelope, parts: readonly SignedPart[], i
   };
   signed.computeSignature(withoutComments(envelope.xml), { prefix: 'ds' });
   const xml = signed.getSignatureXml();
-  const token = `<wsse:BinarySecurityToken EncodingType="${TOKEN.base64}" ValueType="${TOKEN.x509v3}" wsu:Id="${tokenId}">${identity.certificate.raw.toString('base64')}</wsse:BinarySecurityToken>`;
+  const token = `<wsse:BinarySecurityToken EncodingType="${TOKEN.base64}" ValueType="${TOKEN.x509v3}" ` +
+    `wsu:Id="${tokenId}">${identity.certificate.raw.toString('base64')}</wsse:BinarySecurityToken>`;
   return { xml: token + xml, references: [...readReferences(xml)] };
 }
 
@@ -60,7 +66,9 @@ export function digestOf(part: SignedPart, algorithm: string = ALGORITHM.sha256)
   const essence = part.mediaType.split(';')[0]?.trim().toLowerCase() ?? '';
   const xml = essence === 'text/xml' || essence === 'application/xml' || /^(application|image)\/.+\+xml$/.test(essence);
   const content = xml ? canonicalDocument(part.bytes.toString('utf8')) : part.bytes;
-  return createHash(algorithm === ALGORITHM.sha512 ? 'sha512' : 'sha256').update(content).digest('base64');
+  return createHash(algorithm === ALGORITHM.sha512 ? 'sha512' : 'sha256')
+    .update(content)
+    .digest('base64');
 }
 
 function attachmentReference(signature: DomElement, reference: SignedReference): DomElement {
@@ -85,6 +93,8 @@ function withoutComments(xml: string): string {
 }
 
 function* readReferences(signatureXml: string): Generator<SignedReference> {
-  const pattern = /<ds:Reference URI="([^"]*)">[^]*?<ds:DigestMethod Algorithm="([^"]*)"\s*\/><ds:DigestValue>([^<]*)</g;
-  for (const [, uri = '', algorithm = '', digest = ''] of signatureXml.matchAll(pattern)) yield { uri, algorithm, digest };
+  const pattern =
+    /<ds:Reference URI="([^"]*)">[^]*?<ds:DigestMethod Algorithm="([^"]*)"\s*\/><ds:DigestValue>([^<]*)</g;
+  for (const [, uri = '', algorithm = '', digest = ''] of signatureXml.matchAll(pattern))
+    yield { uri, algorithm, digest };
 }

@@ -62,7 +62,13 @@ export interface Spelling {
   readonly shape?: (envelope: string) => string;
 }
 
-export const PLAIN_SPELLING: Spelling = { soap: '1.2', soapPrefix: 'S12', ebPrefix: 'eb', declaration: true, byteOrderMark: false };
+export const PLAIN_SPELLING: Spelling = {
+  soap: '1.2',
+  soapPrefix: 'S12',
+  ebPrefix: 'eb',
+  declaration: true,
+  byteOrderMark: false,
+};
 
 /** Where the security header goes; replaced when the message is signed or encrypted, removed otherwise. */
 export const SECURITY_SLOT = '<!--security-->';
@@ -149,7 +155,8 @@ function payloadInfo(payloads: readonly Payload[], e: string): string {
     const list: Property[] = [{ name: 'MimeType', value: payload.mimeType }];
     if (payload.compress) list.push({ name: 'CompressionType', value: 'application/gzip' });
     if (payload.characterSet !== undefined) list.push({ name: 'CharacterSet', value: payload.characterSet });
-    return `<${e}PartInfo href="cid:${escapeAttribute(payload.contentId)}">${properties('PartProperties', list, e)}</${e}PartInfo>`;
+    return `<${e}PartInfo href="cid:${escapeAttribute(payload.contentId)}">${properties('PartProperties', list, e)}` +
+      `</${e}PartInfo>`;
   });
   return `<${e}PayloadInfo>${parts.join('')}</${e}PayloadInfo>`;
 }

@@ -2,7 +2,6 @@ import { X509Certificate } from 'node:crypto';
 import { digestOf } from './sign.js';
 import type { SignedPart } from './sign.js';
 import { strictSignedXml } from './canonical.js';
-import type { DomElement } from './canonical.js';
 import { NS, TOKEN } from './names.js';
 import { readReferences } from './answer.js';
 import type { ReceiptReference } from './answer.js';
@@ -45,7 +44,9 @@ export function verifyEnvelope(envelope: Buffer, parts: readonly SignedPart[] = 
 function signerOf(signature: XmlElement, security: XmlElement): X509Certificate {
   const str = onlyChild(onlyChild(signature, NS.ds, 'KeyInfo'), NS.wsse, 'SecurityTokenReference');
   const uri = attributeOf(onlyChild(str, NS.wsse, 'Reference'), '', 'URI');
-  const token = childrenOf(security, NS.wsse, 'BinarySecurityToken').find((element) => `#${attributeOf(element, NS.wsu, 'Id') ?? ''}` === uri);
+  const token = childrenOf(security, NS.wsse, 'BinarySecurityToken').find(
+    (element) => `#${attributeOf(element, NS.wsu, 'Id') ?? ''}` === uri,
+  );
   if (token === undefined) throw new NotVerified('KeyInfo names no BinarySecurityToken of this header');
   if (attributeOf(token, '', 'ValueType') !== TOKEN.x509v3) throw new NotVerified('the token is no X509v3 certificate');
   try {
@@ -68,7 +69,11 @@ function uniqueIds(root: XmlElement): void {
 
 /** The signature has to cover what is read, no less, and no more but tokens and time stamps of its own header. */
 function sameSet(
-  references: readonly ReceiptReference[], root: XmlElement, header: XmlElement | undefined, security: XmlElement, parts: readonly SignedPart[],
+  references: readonly ReceiptReference[],
+  root: XmlElement,
+  header: XmlElement | undefined,
+  security: XmlElement,
+  parts: readonly SignedPart[],
 ): void {
   const idOf = (element: XmlElement | undefined, what: string): string => {
     const id = attributeOf(element, NS.wsu, 'Id') ?? attributeOf(element, '', 'id') ?? attributeOf(element, '', 'Id');
@@ -82,7 +87,11 @@ function sameSet(
   ]);
   const got = references.map((reference) => decodeCid(reference.uri));
   const missing = [...wanted].filter((uri) => !got.includes(uri));
-  const own = new Set(security.children.flatMap((node) => (typeof node === 'string' ? [] : [`#${attributeOf(node, NS.wsu, 'Id') ?? ''}`])));
+  const own = new Set(
+    security.children.flatMap((node) =>
+      typeof node === 'string' ? [] : [`#${attributeOf(node, NS.wsu, 'Id') ?? ''}`],
+    ),
+  );
   const extra = got.filter((uri) => !wanted.has(uri) && !own.has(uri));
   if (missing.length > 0) throw new NotVerified(`not signed: ${missing.join(', ')}`);
   if (extra.length > 0) throw new NotVerified(`signed, but not part of the message: ${extra.join(', ')}`);
@@ -99,7 +108,11 @@ function decodeCid(uri: string): string {
 }
 
 function check(text: string, certificate: X509Certificate, parts: readonly SignedPart[]): void {
-  const signed = strictSignedXml({ idMode: 'wssecurity', publicCert: certificate.publicKey, getCertFromKeyInfo: () => null });
+  const signed = strictSignedXml({
+    idMode: 'wssecurity',
+    publicCert: certificate.publicKey,
+    getCertFromKeyInfo: () => null,
+  });
   const validate = signed.innards.validateReference.bind(signed);
   signed.innards.validateReference = (reference, document) => {
     if (!reference.uri.startsWith('cid:')) return validate(reference, document);
@@ -109,8 +122,8 @@ function check(text: string, certificate: X509Certificate, parts: readonly Signe
   };
   try {
     const root = signed.innards.parseTransformInput(text, 'message');
-    const nodes = signed.findSignatures(root.ownerDocument as never) as unknown as DomElement[];
-    signed.loadSignature(nodes[0] as never);
+    const nodes = signed.findSignatures(root.ownerDocument);
+    signed.loadSignature(nodes[0]);
     if (!signed.checkSignature(text)) throw new NotVerified('a digest does not match');
   } catch (error) {
     if (error instanceof NotVerified) throw error;

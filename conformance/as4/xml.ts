@@ -72,7 +72,8 @@ export function readXml(source: Uint8Array | string): XmlElement {
   }
   const roots = resolve(nodes, { xml: XML }).filter((node) => typeof node !== 'string' || node.trim() !== '');
   const root = roots[0];
-  if (roots.length !== 1 || root === undefined || typeof root === 'string') throw new XmlRefused('not exactly one root element');
+  if (roots.length !== 1 || root === undefined || typeof root === 'string')
+    throw new XmlRefused('not exactly one root element');
   return root;
 }
 
@@ -101,11 +102,14 @@ function resolve(nodes: unknown, scope: Scope): (XmlElement | string)[] {
 }
 
 function textOf(nodes: unknown): string {
-  return (Array.isArray(nodes) ? (nodes as Record<string, unknown>[]) : []).map((node) => String(node['#text'] ?? '')).join('');
+  const found = Array.isArray(nodes) ? (nodes as Record<string, unknown>[]) : [];
+  return found.map((node) => (typeof node['#text'] === 'string' ? node['#text'] : '')).join('');
 }
 
 function element(name: string, node: Record<string, unknown>, outer: Scope): XmlElement {
-  const given = Object.entries((node[':@'] ?? {}) as Record<string, unknown>).map(([key, value]) => [key, unescape(String(value))] as const);
+  const given = Object.entries((node[':@'] ?? {}) as Record<string, unknown>).map(
+    ([key, value]) => [key, unescape(String(value))] as const,
+  );
   const scope: Record<string, string> = { ...outer };
   for (const [key, value] of given) {
     if (key === 'xmlns') scope[''] = value;
@@ -156,7 +160,11 @@ function unescape(text: string): string {
       return value;
     }
     const code = name[1] === 'x' ? Number.parseInt(name.slice(2), 16) : Number.parseInt(name.slice(1), 10);
-    const allowed = code === 9 || code === 10 || code === 13 || (code >= 0x20 && code <= 0x10ffff && (code < 0xd800 || code > 0xdfff));
+    const allowed =
+      code === 9 ||
+      code === 10 ||
+      code === 13 ||
+      (code >= 0x20 && code <= 0x10ffff && (code < 0xd800 || code > 0xdfff));
     if (!allowed) throw new XmlRefused(`the character reference &${name};`);
     return String.fromCodePoint(code);
   });
@@ -164,7 +172,9 @@ function unescape(text: string): string {
 
 /** Child elements with this name, in order. */
 export function childrenOf(parent: XmlElement, ns: string, local: string): XmlElement[] {
-  return parent.children.filter((node): node is XmlElement => typeof node !== 'string' && node.ns === ns && node.local === local);
+  return parent.children.filter(
+    (node): node is XmlElement => typeof node !== 'string' && node.ns === ns && node.local === local,
+  );
 }
 
 /** The only child element with this name; undefined when there is none or more than one. */
@@ -180,8 +190,8 @@ export function attributeOf(element: XmlElement | undefined, ns: string, local: 
 
 /** Text of an element without child elements; undefined when it has some. */
 export function plainText(element: XmlElement | undefined): string | undefined {
-  if (element === undefined || element.children.some((node) => typeof node !== 'string')) return undefined;
-  return element.children.join('');
+  const texts = element?.children.filter((node) => typeof node === 'string');
+  return element === undefined || texts?.length !== element.children.length ? undefined : texts.join('');
 }
 
 /** Every element below and including `root`, in document order. */
@@ -195,5 +205,8 @@ export function escapeText(text: string): string {
 }
 
 export function escapeAttribute(text: string): string {
-  return escapeText(text).replace(/["\t\n]/g, (sign) => ({ '"': '&quot;', '\t': '&#x9;', '\n': '&#xA;' })[sign] ?? sign);
+  return escapeText(text).replace(
+    /["\t\n]/g,
+    (sign) => ({ '"': '&quot;', '\t': '&#x9;', '\n': '&#xA;' })[sign] ?? sign,
+  );
 }

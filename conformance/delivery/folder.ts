@@ -16,7 +16,8 @@ const HEAD_BYTES = 256 * 1024;
 const UNFINISHED = /^\.|\.(tmp|part|filepart|failed)$/i;
 
 /**
- * Counts files in a folder (and below). A file that is written again in place counts again: some products overwrite, and
+ * Counts files in a folder (and below). A file that is written again in place counts again: some products overwrite,
+ * and
  * counting names alone would hide the second delivery. Files must stay where they are until the run has ended.
  */
 export class FolderCounter implements DeliveryCounter {
@@ -46,10 +47,12 @@ export class FolderCounter implements DeliveryCounter {
   }
 
   async #look(): Promise<void> {
-    const entries = await readdir(this.#folder, { recursive: true, withFileTypes: true }).catch((error: NodeJS.ErrnoException) => {
-      if (error.code === 'ENOENT') return [];
-      throw error;
-    });
+    const entries = await readdir(this.#folder, { recursive: true, withFileTypes: true }).catch(
+      (error: NodeJS.ErrnoException) => {
+        if (error.code === 'ENOENT') return [];
+        throw error;
+      },
+    );
     for (const entry of entries) {
       if (!entry.isFile() || UNFINISHED.test(entry.name)) continue;
       await this.#file(join(entry.parentPath, entry.name));
@@ -60,7 +63,8 @@ export class FolderCounter implements DeliveryCounter {
     const now = await stat(path).catch(() => undefined);
     if (now === undefined) return;
     const before = this.#files.get(path);
-    if (before !== undefined && before.inode === now.ino && before.size === now.size && before.changed === now.mtimeMs) return;
+    if (before !== undefined && before.inode === now.ino && before.size === now.size && before.changed === now.mtimeMs)
+      return;
     const tokens = tokensIn(await headOf(path));
     const growing = before !== undefined && before.inode === now.ino && now.size > before.size;
     for (const token of tokens) {

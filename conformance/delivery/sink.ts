@@ -87,7 +87,8 @@ export class HttpSink implements DeliveryCounter {
       response.writeHead(this.#options.refuse, { 'content-type': 'text/plain' }).end('refused on purpose\n');
       return;
     }
-    for (const token of tokensIn(plain(Buffer.concat(chunks)))) this.#counts.set(token, (this.#counts.get(token) ?? 0) + 1);
+    for (const token of tokensIn(plain(Buffer.concat(chunks))))
+      this.#counts.set(token, (this.#counts.get(token) ?? 0) + 1);
     response.writeHead(this.#options.accept).end();
   }
 }

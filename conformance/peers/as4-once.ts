@@ -22,8 +22,14 @@ export function as4OnceMissing({ project }: Surroundings): string | undefined {
   return redisServer(project) === undefined ? 'redis-server is not installed' : undefined;
 }
 
-/** Starts the cluster. `configuration` gets an address and the store's URL, and returns the text of a configuration file. */
-export async function startCluster(where: Surroundings, configuration: (listen: string, redis: string) => string): Promise<Cluster> {
+/**
+ * Starts the cluster. `configuration` gets an address and the store's URL, and returns the text of a configuration
+ * file.
+ */
+export async function startCluster(
+  where: Surroundings,
+  configuration: (listen: string, redis: string) => string,
+): Promise<Cluster> {
   const server = redisServer(where.project);
   if (server === undefined) throw new Error('redis-server is not installed');
   const redis = await startRedis(server, where.work);
@@ -33,16 +39,17 @@ export async function startCluster(where: Surroundings, configuration: (listen: 
     const listen = `127.0.0.1:${await freePort()}`;
     const file = join(where.work, `as4-once-${node}.yaml`);
     writeFileSync(file, configuration(listen, redis.url));
-    const program = new Program(process.execPath, () => [join(where.project, 'dist/src/cli/main.js'), 'serve', '--config', file], {
-      folder: where.work,
-      log: join(where.work, `as4-once-${node}.log`),
-      ready: /as4-once listens on/,
-    });
+    const program = new Program(
+      process.execPath,
+      () => [join(where.project, 'dist/src/cli/main.js'), 'serve', '--config', file],
+      { folder: where.work, log: join(where.work, `as4-once-${node}.log`), ready: /as4-once listens on/ },
+    );
     await program.start();
     programs.push(program);
     urls.push(`http://${listen}/as4`);
   }
-  const all = async (act: (program: Program) => Promise<void>): Promise<void> => void (await Promise.all(programs.map(act)));
+  const all = async (act: (program: Program) => Promise<void>): Promise<void> =>
+    void (await Promise.all(programs.map(act)));
   return {
     urls,
     hooks: {

@@ -20,7 +20,9 @@ export const endpointPeer: Peer = {
     pem('authority', authority);
     for (const name of ['sender', 'other', 'receiver']) pem(name, makeIdentity(name, { issuer: authority }));
     const backend = `127.0.0.1:${await freePort()}`;
-    const cluster = await startCluster(where, (listen, redis) => `role: endpoint
+    const cluster = await startCluster(
+      where,
+      (listen, redis) => `role: endpoint
 listen: ${listen}
 ledger: { redis: "${redis}" }
 defaults: { window: 15s }
@@ -30,9 +32,12 @@ endpoint:
   profile: edelivery
   keys: { certificate: receiver.crt.pem, key: receiver.key.pem }
   backend: { http: "http://${backend}/" }
-`);
+`,
+    );
     const file = join(where.work, 'target.yaml');
-    writeFileSync(file, `name: as4-once endpoint
+    writeFileSync(
+      file,
+      `name: as4-once endpoint
 notes: two processes on one Redis, profile edelivery, window 15 s, patience 7 s, backend http.
 url: ${cluster.urls[0]}
 urls: [${cluster.urls[1]}]
@@ -44,7 +49,8 @@ keys:
   encryptFor: receiver.crt.pem
   receiptSigner: receiver.crt.pem
 delivery: { http: { listen: "${backend}" } }
-accepts: { unsigned: false, ping: true, bare: true, uncompressed: true, payloads: true, compressed: true, largest: 20MB }
+accepts:
+  { unsigned: false, ping: true, bare: true, uncompressed: true, payloads: true, compressed: true, largest: 20MB }
 times: { answer: 30s, deliver: 10s, quiet: 1s, slow: 1500ms }
 claims:
   duplicate: identical
@@ -58,7 +64,8 @@ claims:
   startElsewhere: refuse
   contentEncoding: accept
   storeDown: retryable
-`);
+`,
+    );
     const target = loadTarget(file, { hooks: cluster.hooks });
     return { target, stop: () => cluster.stop() };
   },

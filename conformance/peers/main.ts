@@ -38,8 +38,12 @@ async function main(args: string[]): Promise<number> {
   const { values } = parseArgs({
     args,
     options: {
-      peer: { type: 'string', multiple: true }, only: { type: 'string' }, jobs: { type: 'string' }, work: { type: 'string' },
-      'no-publish': { type: 'boolean' }, help: { type: 'boolean' },
+      peer: { type: 'string', multiple: true },
+      only: { type: 'string' },
+      jobs: { type: 'string' },
+      work: { type: 'string' },
+      'no-publish': { type: 'boolean' },
+      help: { type: 'boolean' },
     },
   });
   if (values.help === true) {
@@ -60,7 +64,12 @@ async function main(args: string[]): Promise<number> {
     }
     process.stdout.write(`\n# ${peer.name} (logs in ${where.work})\n`);
     const report = await judge(peer, where, values.only, Number(values.jobs ?? '4'));
-    process.stdout.write(`${peer.name}: ${Object.entries(report.totals).filter(([, count]) => count > 0).map(([verdict, count]) => `${count} ${verdict}`).join(', ')}\n`);
+    process.stdout.write(
+      `${peer.name}: ${Object.entries(report.totals)
+        .filter(([, count]) => count > 0)
+        .map(([verdict, count]) => `${count} ${verdict}`)
+        .join(', ')}\n`,
+    );
     if (values['no-publish'] !== true && values.only === undefined) publish(project, peer.name, report);
     // what a peer does is reported; what as4-once does has to be right
     if (peer.name.startsWith('as4-once') && !report.ok) ok = false;
@@ -78,9 +87,16 @@ async function judge(peer: Peer, where: Surroundings, only: string | undefined, 
     const progress = new Progress(process.stdout, requirements.length);
     const startedAt = new Date();
     const began = performance.now();
-    const results = await runSuite(scene.target, { requirements, jobs, onStart: (next) => progress.start(next), onResult: (result) => progress.end(result) });
+    const results = await runSuite(scene.target, {
+      requirements,
+      jobs,
+      onStart: (next) => progress.start(next),
+      onResult: (result) => progress.end(result),
+    });
     progress.finish();
-    return withoutPlaces(makeReport(scene.target, results, { strict: false, startedAt, durationMs: performance.now() - began, expected }));
+    return withoutPlaces(
+      makeReport(scene.target, results, { strict: false, startedAt, durationMs: performance.now() - began, expected }),
+    );
   } finally {
     await scene.stop();
   }
@@ -105,11 +121,21 @@ function publish(project: string, name: string, report: Report): void {
 
 function publishTable(project: string): void {
   const root = resultsOf(project);
-  const published = PEERS.map(({ name }) => name).filter((name) => readdirSync(root).includes(name) && existsSync(join(root, name, 'report.json')));
+  const published = PEERS.map(({ name }) => name).filter(
+    (name) => readdirSync(root).includes(name) && existsSync(join(root, name, 'report.json')),
+  );
   const reports = published.map((name) => readReport(join(root, name, 'report.json')));
   const intro = readFileSync(join(root, 'intro.md'), 'utf8');
-  const runs = reports.map(({ target, date, suite }, index) => `| [${target.name}](${published[index]}/report.md) | ${date.slice(0, 10)} | ${suite.version} | ${target.notes ?? ''} |`);
-  writeFileSync(join(root, 'README.md'), `${intro}\n| run | date | suite | how it was configured |\n|---|---|---|---|\n${runs.join('\n')}\n\n${compareReports(reports, false)}`);
+  const runs = reports.map(
+    ({ target, date, suite }, index) =>
+      `| [${target.name}](${published[index]}/report.md) | ${date.slice(0, 10)} | ${suite.version} | ` +
+      `${target.notes ?? ''} |`,
+  );
+  writeFileSync(
+    join(root, 'README.md'),
+    `${intro}\n| run | date | suite | how it was configured |\n|---|---|---|---|\n${runs.join('\n')}` +
+    `\n\n${compareReports(reports, false)}`,
+  );
 }
 
 process.exitCode = await main(process.argv.slice(2));

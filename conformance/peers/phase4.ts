@@ -9,7 +9,8 @@ const BUILD_LIMIT_MS = 15 * 60_000;
 
 /** Why phase4 cannot be run here; undefined when it can. */
 export async function phase4Missing(shared: string): Promise<string | undefined> {
-  if (!existsSync(join(shared, 'peers/phase4/pom.xml'))) return `there is no peers/phase4 in ${shared} (AS4_ONCE_SHARED)`;
+  if (!existsSync(join(shared, 'peers/phase4/pom.xml')))
+    return `there is no peers/phase4 in ${shared} (AS4_ONCE_SHARED)`;
   for (const program of ['java', 'mvn']) {
     try {
       await run(program, ['-version']);
@@ -42,8 +43,19 @@ export class Phase4 {
     this.port = port;
     this.deliveries = join(work, 'delivered');
     mkdirSync(this.deliveries, { recursive: true });
-    const fixed = ['receive', '--port', String(port), '--dir', this.deliveries, ...(persistent ? ['--persist', join(work, 'ids')] : [])];
-    this.#program = new Program(join(home, 'run.sh'), () => [...fixed, ...this.#extra], { folder: home, log: join(work, 'phase4.log'), ready: /^READY /m });
+    const fixed = [
+      'receive',
+      '--port',
+      String(port),
+      '--dir',
+      this.deliveries,
+      ...(persistent ? ['--persist', join(work, 'ids')] : []),
+    ];
+    this.#program = new Program(join(home, 'run.sh'), () => [...fixed, ...this.#extra], {
+      folder: home,
+      log: join(work, 'phase4.log'),
+      ready: /^READY /m,
+    });
   }
 
   static async start(home: string, work: string, persistent: boolean): Promise<Phase4> {

@@ -8,25 +8,38 @@ import type { AddressInfo } from 'node:net';
 export class Program {
   readonly #command: string;
   readonly #args: () => readonly string[];
-  readonly #options: { readonly folder: string; readonly log: string; readonly ready: RegExp; readonly env?: NodeJS.ProcessEnv };
+  readonly #options: {
+    readonly folder: string;
+    readonly log: string;
+    readonly ready: RegExp;
+    readonly env?: NodeJS.ProcessEnv;
+  };
   #child: ChildProcess | undefined;
 
   /** `args` is asked anew at each start. `ready` is a line of its output that says that it works. */
-  constructor(command: string, args: () => readonly string[], options: { folder: string; log: string; ready: RegExp; env?: NodeJS.ProcessEnv }) {
+  constructor(
+    command: string,
+    args: () => readonly string[],
+    options: { folder: string; log: string; ready: RegExp; env?: NodeJS.ProcessEnv },
+  ) {
     this.#command = command;
     this.#args = args;
     this.#options = options;
   }
 
-  /** Starts it and waits, at most a minute, until it says that it is ready. */
+  /** Starts it and waits, at most three minutes, until it says that it is ready. */
   async start(): Promise<void> {
     const { folder, log, ready, env } = this.#options;
-    const child = spawn(this.#command, this.#args(), { cwd: folder, env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'pipe'] });
+    const child = spawn(this.#command, this.#args(), {
+      cwd: folder,
+      env: { ...process.env, ...env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
     this.#child = child;
     const file = createWriteStream(log, { flags: 'a' });
     let seen = '';
     await new Promise<void>((resolve, reject) => {
-      const limit = setTimeout(() => reject(new Error(`${this.#command} is not ready after 60 s; see ${log}`)), 60_000);
+      const limit = setTimeout(() => reject(new Error(`${this.#command} is not ready after 180 s; see ${log}`)), 180_000);
       const look = (chunk: Buffer): void => {
         file.write(chunk);
         if (seen.length < 100_000) seen += chunk.toString('utf8');
@@ -35,7 +48,9 @@ export class Program {
       child.stdout.on('data', look);
       child.stderr.on('data', look);
       child.once('error', reject);
-      child.once('exit', (code, signal) => reject(new Error(`${this.#command} ended at once (${code ?? signal}); see ${log}: ${seen.slice(-500)}`)));
+      child.once('exit', (code, signal) =>
+        reject(new Error(`${this.#command} ended at once (${code ?? signal}); see ${log}: ${seen.slice(-500)}`)),
+      );
       child.once('exit', () => {
         clearTimeout(limit);
         file.end();

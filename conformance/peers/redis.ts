@@ -20,8 +20,23 @@ export async function startRedis(server: string, work: string): Promise<{ url: s
   const folder = join(work, 'redis');
   mkdirSync(folder, { recursive: true });
   const port = await freePort();
-  const args = ['--port', String(port), '--bind', '127.0.0.1', '--dir', folder, '--appendonly', 'yes', '--maxmemory-policy', 'noeviction'];
-  const program = new Program(server, () => args, { folder, log: join(work, 'redis.log'), ready: /Ready to accept connections/ });
+  const args = [
+    '--port',
+    String(port),
+    '--bind',
+    '127.0.0.1',
+    '--dir',
+    folder,
+    '--appendonly',
+    'yes',
+    '--maxmemory-policy',
+    'noeviction',
+  ];
+  const program = new Program(server, () => args, {
+    folder,
+    log: join(work, 'redis.log'),
+    ready: /Ready to accept connections/,
+  });
   await program.start();
   return { url: `redis://127.0.0.1:${port}`, program };
 }

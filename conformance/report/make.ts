@@ -23,7 +23,9 @@ export interface ReportOptions {
 /** Puts a run into the form that is stored, compared and shown. */
 export function makeReport(target: Target, results: readonly Result[], options: ReportOptions): Report {
   const listed = results.map((result) => reportResult(result, options.expected.get(result.requirement.id)));
-  const totals = Object.fromEntries(VERDICTS.map((verdict) => [verdict, listed.filter((result) => result.verdict === verdict).length])) as Record<Verdict, number>;
+  const totals = Object.fromEntries(
+    VERDICTS.map((verdict) => [verdict, listed.filter((result) => result.verdict === verdict).length]),
+  ) as Record<Verdict, number>;
   return {
     format: 'as4-once-conformance/1',
     suite: { version: suiteVersion(), node: process.versions.node, requirements: results.length },
@@ -36,8 +38,8 @@ export function makeReport(target: Target, results: readonly Result[], options: 
       profile: target.profile,
       urls: target.urls.map(({ href }) => href),
       capabilities: [...target.capabilities].toSorted(),
-      claims: { ...target.claims } as Record<string, string | number>,
-      times: { ...target.times } as unknown as Record<string, number>,
+      claims: { ...target.claims },
+      times: { ...target.times },
     },
     strict: options.strict,
     ok: listed.every((result) => holds(result, options.strict)),
@@ -76,7 +78,10 @@ function reportResult(result: Result, expectation: Expectation | undefined): Rep
   };
 }
 
-function expectedFields(verdict: Verdict, expectation: Expectation | undefined): { known?: string; unexpected?: string } {
+function expectedFields(
+  verdict: Verdict,
+  expectation: Expectation | undefined,
+): { known?: string; unexpected?: string } {
   if (expectation === undefined || verdict === 'skipped' || verdict === 'blocked') return {};
   if (expectation.verdict === verdict) return { known: expectation.reason };
   return { unexpected: `expected ${expectation.verdict}: ${expectation.reason}` };
@@ -115,7 +120,10 @@ function cut(text: string): string {
 function suiteVersion(): string {
   for (let folder = dirname(fileURLToPath(import.meta.url)); folder !== dirname(folder); folder = dirname(folder)) {
     try {
-      const found = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as { name?: string; version?: string };
+      const found = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as {
+        name?: string;
+        version?: string;
+      };
       if (found.name === 'as4-once') return found.version ?? 'unknown';
     } catch {
       // look further up

@@ -26,7 +26,10 @@ export class Progress {
     this.#done += 1;
     if (result.verdict === 'fail' || result.verdict === 'warning' || result.verdict === 'error') {
       this.#clear();
-      this.#out.write(`${result.verdict.padEnd(8)} ${result.requirement.id.padEnd(18)} ${result.requirement.title}\n         ${printable(result.detail)}\n`);
+      this.#out.write(
+        `${result.verdict.padEnd(8)} ${result.requirement.id.padEnd(18)} ${result.requirement.title}\n         ` +
+        `${printable(result.detail)}\n`,
+      );
     }
     this.#line();
   }
@@ -49,5 +52,8 @@ export class Progress {
 /** What a target answered must not move the cursor of a terminal. */
 export function printable(text: string): string {
   // eslint-disable-next-line no-control-regex
-  return text.replace(/[\u0000-\u001f\u007f-\u009f]/g, (sign) => `\\x${sign.charCodeAt(0).toString(16).padStart(2, '0')}`);
+  return text.replace(
+    /[\u0000-\u001f\u007f-\u009f]/g,
+    (sign) => `\\x${sign.charCodeAt(0).toString(16).padStart(2, '0')}`,
+  );
 }

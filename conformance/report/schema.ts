@@ -13,7 +13,10 @@ const exchange = z.strictObject({
     contentType: z.string(),
     bytes: z.number().int(),
     sha256: z.string(),
-    envelope: z.string().optional().describe('the SOAP envelope, cut at 16,384 characters; only where the requirement was not met'),
+    envelope: z
+      .string()
+      .optional()
+      .describe('the SOAP envelope, cut at 16,384 characters; only where the requirement was not met'),
   }),
   answer: z.strictObject({
     what: z.enum(['receipt', 'error', 'fault', 'other', 'none']),

@@ -47,7 +47,8 @@ export class Context {
   readonly #signal: AbortSignal;
   readonly #began = performance.now();
   readonly #expected = new Map<string, { readonly draft: Draft; readonly most: number }>();
-  readonly #undo: (() => Promise<void>)[] = [];
+  #backendChanged = false;
+  #storeDown = false;
   readonly #pollMs: number;
 
   constructor(target: Target, counter: DeliveryCounter | undefined, signal: AbortSignal) {
@@ -77,19 +78,30 @@ export class Context {
     const request = what instanceof Draft ? what.build() : what;
     const url = this.target.urls[options.url ?? 0] ?? this.target.urls[0];
     const at = Math.round(performance.now() - this.#began);
-    const answer = readAnswer(await sendRaw(url, {
-      contentType: options.contentType ?? request.contentType,
-      body: request.body,
-      answerMs: options.answerMs ?? this.target.times.answer,
-      signal: this.#signal,
-      ...(options.dials === undefined ? {} : { dials: options.dials }),
-      ...(this.target.tlsCa === undefined ? {} : { ca: this.target.tlsCa }),
-    }));
-    this.exchanges.push({ label: options.label ?? `copy ${this.exchanges.length + 1}`, url: url.href, request, answer, at });
+    const answer = readAnswer(
+      await sendRaw(url, {
+        contentType: options.contentType ?? request.contentType,
+        body: request.body,
+        answerMs: options.answerMs ?? this.target.times.answer,
+        signal: this.#signal,
+        ...(options.dials === undefined ? {} : { dials: options.dials }),
+        ...(this.target.tlsCa === undefined ? {} : { ca: this.target.tlsCa }),
+      }),
+    );
+    this.exchanges.push({
+      label: options.label ?? `copy ${this.exchanges.length + 1}`,
+      url: url.href,
+      request,
+      answer,
+      at,
+    });
     return answer;
   }
 
-  /** As an honest sender: sends again while the answer leaves it free to, at most eight times, and returns the last answer. */
+  /**
+   * As an honest sender: sends again while the answer leaves it free to, at most eight times, and returns the last
+   * answer.
+   */
   async retry(what: Draft | BuiltRequest, options: SendOptions = {}): Promise<Answer> {
     let answer = await this.send(what, options);
     for (let tries = 1; tries < 8 && retryable(answer); tries += 1) {
@@ -100,7 +112,10 @@ export class Context {
     return answer;
   }
 
-  /** Waits until the message was delivered `times` times, and notes that it must stay so until the quiet period is over. */
+  /**
+   * Waits until the message was delivered `times` times, and notes that it must stay so until the quiet period is
+   * over.
+   */
   async delivered(draft: Draft, times: number): Promise<void> {
     if (this.#counter === undefined) return;
     this.#expected.set(draft.token, { draft, most: times });
@@ -108,10 +123,16 @@ export class Context {
     for (;;) {
       const count = await this.#counter.count(draft.token);
       if (count === times && times > 0) return;
-      if (count > times) throw new Broken(`message ${draft.messageId} was delivered ${count} times, not ${times === 0 ? 'at all' : times}`);
+      if (count > times)
+        throw new Broken(
+          `message ${draft.messageId} was delivered ${count} times, not ${times === 0 ? 'at all' : times}`,
+        );
       if (times === 0 || performance.now() >= deadline) {
         if (times === 0) return;
-        throw new Broken(`message ${draft.messageId} was delivered ${count} times within ${this.target.times.deliver} ms, not ${times}`);
+        throw new Broken(
+          `message ${draft.messageId} was delivered ${count} times within ${this.target.times.deliver} ms, not ` +
+          `${times}`,
+        );
       }
       await this.sleep(this.#pollMs);
     }
@@ -146,7 +167,10 @@ export class Context {
     await this.sleep(this.target.times.quiet);
     for (const { draft, most } of this.#expected.values()) {
       const count = await this.#counter.count(draft.token);
-      if (count > most) throw new Broken(`message ${draft.messageId} was delivered ${count} times; the last one came in the quiet period`);
+      if (count > most)
+        throw new Broken(
+          `message ${draft.messageId} was delivered ${count} times; the last one came in the quiet period`,
+        );
     }
   }
 
@@ -182,9 +206,17 @@ export class Context {
   async ready(): Promise<void> {
     const deadline = performance.now() + this.target.times.ready;
     for (;;) {
-      const wire = await sendRaw(this.target.urls[0], { contentType: undefined, body: Buffer.alloc(0), answerMs: 5_000, dials: { method: 'GET' } });
+      const wire = await sendRaw(this.target.urls[0], {
+        contentType: undefined,
+        body: Buffer.alloc(0),
+        answerMs: 5_000,
+        dials: { method: 'GET' },
+      });
       if (wire.kind === 'response') return;
-      if (performance.now() >= deadline) throw new Broken(`the target did not answer within ${this.target.times.ready} ms after its restart: ${wire.detail}`);
+      if (performance.now() >= deadline)
+        throw new Broken(
+          `the target did not answer within ${this.target.times.ready} ms after its restart: ${wire.detail}`,
+        );
       await this.sleep(Math.min(500, this.target.times.ready / 20));
     }
   }
@@ -193,7 +225,7 @@ export class Context {
   async backend(mode: 'fail' | 'slow' | 'normal'): Promise<void> {
     const control = this.#counter?.backend;
     const slow = this.target.times.slow;
-    if (mode !== 'normal') this.#undo.push(() => this.backend('normal'));
+    this.#backendChanged = mode !== 'normal';
     if (control !== undefined) {
       if (mode === 'slow') control.slow(slow);
       else control[mode]();
@@ -204,13 +236,13 @@ export class Context {
 
   /** Stops the store; it is started again when the requirement ends at the latest. */
   async store(state: 'down' | 'up'): Promise<void> {
-    if (state === 'down') this.#undo.push(() => this.hook('storeUp'));
+    this.#storeDown = state === 'down';
     await this.hook(state === 'down' ? 'storeDown' : 'storeUp');
   }
 
-  /** Brings the target back to normal, newest change first. */
+  /** Brings the target back to normal after a requirement that changed it. */
   async restore(): Promise<void> {
-    for (const undo of this.#undo.splice(0).toReversed()) await undo();
+    if (this.#storeDown) await this.store('up');
+    if (this.#backendChanged) await this.backend('normal');
   }
 }
-

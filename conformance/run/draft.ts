@@ -16,7 +16,9 @@ export interface DraftOptions {
   readonly payload?: (payload: Payload) => Payload;
 }
 
-/** A message that can be built again and again, as a sender's retry: same id and content, new ids, keys and boundary. */
+/**
+ * A message that can be built again and again, as a sender's retry: same id and content, new ids, keys and boundary.
+ */
 export class Draft {
   readonly token: string;
   readonly plan: RequestPlan;

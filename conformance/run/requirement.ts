@@ -6,7 +6,8 @@ export type Level = 'must' | 'should' | 'observe';
 
 /**
  * One thing a receiver has to do, addressed by the clause behind it. `must`: a sentence of OASIS, the EC or an RFC
- * stands behind it. `should`: advice, or what honest traffic needs. `observe`: the standards are silent; what happens is
+ * stands behind it. `should`: advice, or what honest traffic needs. `observe`: the standards are silent; what happens
+ * is
  * reported, and judged only where the target claims it.
  */
 export interface Requirement {

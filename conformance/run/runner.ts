@@ -41,11 +41,13 @@ export async function runSuite(target: Target, options: RunOptions): Promise<Res
     const left = [...options.requirements];
     while (left.length > 0) {
       const batch = nextBatch(left, results, options);
-      await Promise.all(batch.map(async (requirement) => {
-        const early = unjudged(requirement, target, results);
-        if (early === undefined) options.onStart?.(requirement);
-        record(early ?? (await runOne(target, counter, requirement)));
-      }));
+      await Promise.all(
+        batch.map(async (requirement) => {
+          const early = unjudged(requirement, target, results);
+          if (early === undefined) options.onStart?.(requirement);
+          record(early ?? (await runOne(target, counter, requirement)));
+        }),
+      );
     }
   } finally {
     await counter?.close();
@@ -64,7 +66,7 @@ function nextBatch(left: Requirement[], results: ReadonlyMap<string, Result>, op
   left.splice(index, 1);
   if (first.alone === true) return [first];
   const batch = [first];
-  for (let at = 0; at < left.length && batch.length < options.jobs; ) {
+  for (let at = 0; at < left.length && batch.length < options.jobs;) {
     const next = left[at] as Requirement;
     if (next.alone !== true && free(next)) batch.push(...left.splice(at, 1));
     else at += 1;
@@ -78,13 +80,23 @@ function dependencies(requirement: Requirement): readonly string[] {
 
 function unjudged(requirement: Requirement, target: Target, results: ReadonlyMap<string, Result>): Result | undefined {
   const level = levelOf(requirement, target);
-  const end = (verdict: Verdict, detail: string): Result => ({ requirement, verdict, level, detail, ms: 0, exchanges: [] });
-  if (requirement.profiles !== undefined && !requirement.profiles.includes(target.profile)) return end('skipped', `not for profile ${target.profile}`);
+  const end = (verdict: Verdict, detail: string): Result => ({
+    requirement,
+    verdict,
+    level,
+    detail,
+    ms: 0,
+    exchanges: [],
+  });
+  if (requirement.profiles !== undefined && !requirement.profiles.includes(target.profile))
+    return end('skipped', `not for profile ${target.profile}`);
   const lacking = (requirement.needs ?? []).filter((need) => !target.capabilities.has(need));
-  if (lacking.length > 0) return end('skipped', `not declared: ${lacking.map((need) => CAPABILITIES[need]).join('; ')}`);
+  if (lacking.length > 0)
+    return end('skipped', `not declared: ${lacking.map((need) => CAPABILITIES[need]).join('; ')}`);
   for (const id of dependencies(requirement)) {
     const verdict = results.get(id)?.verdict;
-    if (verdict !== undefined && ['fail', 'blocked', 'error'].includes(verdict)) return end('blocked', `${id} was not met (${verdict})`);
+    if (verdict !== undefined && ['fail', 'blocked', 'error'].includes(verdict))
+      return end('blocked', `${id} was not met (${verdict})`);
   }
   return undefined;
 }
@@ -117,11 +129,19 @@ async function runOne(target: Target, counter: DeliveryCounter | undefined, requ
     [verdict, detail] = ['error', `the target could not be brought back to normal: ${String(error)}`];
   }
   clearTimeout(timer);
-  return { requirement, verdict, level, detail, ms: Math.round(performance.now() - began), exchanges: context.exchanges };
+  return {
+    requirement,
+    verdict,
+    level,
+    detail,
+    ms: Math.round(performance.now() - began),
+    exchanges: context.exchanges,
+  };
 }
 
 function judge(error: unknown, level: Level): [Verdict, string] {
-  if (error instanceof Broken) return [level === 'must' ? 'fail' : level === 'should' ? 'warning' : 'observed', error.message];
+  if (error instanceof Broken)
+    return [level === 'must' ? 'fail' : level === 'should' ? 'warning' : 'observed', error.message];
   if (error instanceof NotApplicable) return ['skipped', error.message];
   return ['error', error instanceof Error ? error.message : String(error)];
 }

@@ -10,10 +10,13 @@ export class CommandFailed extends Error {
 /** Runs a program with arguments (no shell) in `folder` and returns what it wrote. Ends it after `limitMs`. */
 export async function runCommand(command: readonly string[], folder: string, limitMs: number): Promise<string> {
   const [program = '', ...args] = command;
+  const options = { cwd: folder, timeout: limitMs, maxBuffer: OUTPUT_MAX, killSignal: 'SIGKILL' } as const;
   return await new Promise<string>((resolve, reject) => {
-    execFile(program, args, { cwd: folder, timeout: limitMs, maxBuffer: OUTPUT_MAX, killSignal: 'SIGKILL' }, (error, stdout, stderr) => {
-      if (error === null) resolve(stdout);
-      else reject(new CommandFailed(`${command.join(' ')}: ${error.killed === true ? `not finished after ${limitMs} ms` : (stderr.trim() || error.message).slice(-500)}`));
+    execFile(program, args, options, (error, stdout, stderr) => {
+      if (error === null) return resolve(stdout);
+      const words = (stderr.trim() || error.message).slice(-500);
+      const why = error.killed === true ? `not finished after ${limitMs} ms` : words;
+      reject(new CommandFailed(`${command.join(' ')}: ${why}`));
     });
   });
 }

@@ -34,7 +34,8 @@ export function loadTarget(path: string, options: LoadOptions = {}): Target {
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines, uniqueKeys: true });
   const broken = document.errors[0];
-  if (broken !== undefined) throw new Usage(`${path}:${lines.linePos(broken.pos[0]).line}: ${broken.message.split('\n')[0]}`);
+  if (broken !== undefined)
+    throw new Usage(`${path}:${lines.linePos(broken.pos[0]).line}: ${broken.message.split('\n')[0]}`);
   const parsed = targetSchema.safeParse(document.toJS());
   if (!parsed.success) {
     const wrong = parsed.error.issues.map((issue) => {
@@ -44,7 +45,12 @@ export function loadTarget(path: string, options: LoadOptions = {}): Target {
     throw new Usage(wrong.join('\n'));
   }
   const at = (...where: string[]) => `${path}:${lineOf(document, lines, where)}: ${where.join('.')}`;
-  return build({ ...parsed.data, profile: options.profile ?? parsed.data.profile }, dirname(resolve(path)), at, options.hooks ?? {});
+  return build(
+    { ...parsed.data, profile: options.profile ?? parsed.data.profile },
+    dirname(resolve(path)),
+    at,
+    options.hooks ?? {},
+  );
 }
 
 function lineOf(document: Document, lines: LineCounter, path: readonly PropertyKey[]): number {
@@ -65,7 +71,8 @@ function build(file: TargetFile, folder: string, at: At, given: Partial<Record<H
   for (const name of HOOKS) {
     const command = file.hooks[name];
     if (command !== undefined) {
-      hooks[name] = async (argument) => void (await runCommand(argument === undefined ? command : [...command, String(argument)], folder, times.hook));
+      hooks[name] = async (argument) =>
+        void (await runCommand(argument === undefined ? command : [...command, String(argument)], folder, times.hook));
     }
   }
   Object.assign(hooks, given);
@@ -122,10 +129,17 @@ function agreement(file: TargetFile): Agreement {
   const preset = agreementOf(file.profile, file.parties.from.id, file.parties.to.id);
   return {
     ...preset,
-    ...definedOnly({ service: file.service, serviceType: file.serviceType, action: file.action, agreement: file.agreement }),
+    ...definedOnly({
+      service: file.service,
+      serviceType: file.serviceType,
+      action: file.action,
+      agreement: file.agreement,
+    }),
     from: { ...preset.from, ...definedOnly(file.parties.from) },
     to: { ...preset.to, ...definedOnly(file.parties.to) },
-    properties: file.properties?.map(({ name, value, type }) => (type === undefined ? { name, value } : { name, value, type })) ?? preset.properties,
+    properties:
+      file.properties?.map(({ name, value, type }) => (type === undefined ? { name, value } : { name, value, type })) ??
+      preset.properties,
   };
 }
 
@@ -136,22 +150,37 @@ function delivery(file: TargetFile, folder: string, limitMs: number): (() => Pro
   if ('command' in how) return async () => new CommandCounter(how.command, folder, limitMs);
   const colon = how.http.listen.lastIndexOf(':');
   const host = how.http.listen.slice(0, colon).replace(/^\[|\]$/g, '');
-  return async () => await HttpSink.open({ host, port: Number(how.http.listen.slice(colon + 1)), accept: how.http.accept, refuse: how.http.refuse });
+  return async () =>
+    await HttpSink.open({
+      host,
+      port: Number(how.http.listen.slice(colon + 1)),
+      accept: how.http.accept,
+      refuse: how.http.refuse,
+    });
 }
 
 function otherSender(file: TargetFile, folder: string, at: string): OtherSender | undefined {
   const given = file.keys.otherSender;
   if (given === undefined) return undefined;
   if ((given.key === undefined) !== (given.cert === undefined)) throw new Usage(`${at}: key and cert go together`);
-  const identity = given.key === undefined || given.cert === undefined ? undefined : identityAt({ key: given.key, cert: given.cert }, folder, at);
+  const identity =
+    given.key === undefined || given.cert === undefined
+      ? undefined
+      : identityAt({ key: given.key, cert: given.cert }, folder, at);
   return { party: given.party, identity };
 }
 
-function identityAt(given: { key: string; cert: string; passphrase?: string | undefined }, folder: string, at: string): Identity {
+function identityAt(
+  given: { key: string; cert: string; passphrase?: string | undefined },
+  folder: string,
+  at: string,
+): Identity {
   try {
     return readIdentity(read(given.key, folder, at), read(given.cert, folder, at), given.passphrase);
   } catch (error) {
-    throw error instanceof Usage ? error : new Usage(`${at}: ${error instanceof Error ? error.message : String(error)}`);
+    throw error instanceof Usage
+      ? error
+      : new Usage(`${at}: ${error instanceof Error ? error.message : String(error)}`);
   }
 }
 

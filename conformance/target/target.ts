@@ -14,7 +14,9 @@ export const CAPABILITIES = {
   'backend-fail': 'the backend can be made to refuse (delivery.http, or hooks.backendFail and hooks.backendNormal)',
   'backend-slow': 'the backend can be made slow (delivery.http, or hooks.backendSlow and hooks.backendNormal)',
   store: 'the store can be stopped and started (hooks.storeDown and hooks.storeUp)',
-  window: 'the duplicate window of the test partner is known and short, or the clock can be moved (claims.window, hooks.clock)',
+  window:
+    'the duplicate window of the test partner is known and short, or the clock can be moved (claims.window, ' +
+    'hooks.clock)',
   'second-url': 'a second address of the same cluster (urls)',
   'other-sender': 'a second sender is known to the target (keys.otherSender)',
   ping: 'test messages are recognised (accepts.ping)',
@@ -57,9 +59,20 @@ export interface Claims {
   readonly storeDown?: 'retryable';
 }
 
-export const HOOKS = ['restart', 'kill', 'backendFail', 'backendSlow', 'backendNormal', 'storeDown', 'storeUp', 'clock'] as const;
+export const HOOKS = [
+  'restart',
+  'kill',
+  'backendFail',
+  'backendSlow',
+  'backendNormal',
+  'storeDown',
+  'storeUp',
+  'clock',
+] as const;
 export type HookName = (typeof HOOKS)[number];
-/** `clock` is called with the milliseconds to move forward, `backendSlow` with the milliseconds a delivery shall take. */
+/**
+ * `clock` is called with the milliseconds to move forward, `backendSlow` with the milliseconds a delivery shall take.
+ */
 export type Hook = (argument?: number) => Promise<void>;
 
 /** Milliseconds. */
@@ -81,7 +94,13 @@ export interface TargetTimes {
 }
 
 export const DEFAULT_TIMES: TargetTimes = {
-  answer: 60_000, deliver: 10_000, quiet: 2_000, slow: 3_000, hook: 60_000, ready: 60_000, requirement: 300_000,
+  answer: 60_000,
+  deliver: 10_000,
+  quiet: 2_000,
+  slow: 3_000,
+  hook: 60_000,
+  ready: 60_000,
+  requirement: 300_000,
 };
 
 /** A second sender that the target knows. */

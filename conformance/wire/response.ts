@@ -40,7 +40,8 @@ export class ResponseReader {
   /** Returns the response when it is complete. Throws Garbled on anything that is not HTTP. */
   push(chunk: Buffer): HttpResponse | undefined {
     this.#bytes = Buffer.concat([this.#bytes, chunk]);
-    if (this.#bytes.length > this.#bodyMax + HEAD_MAX) throw new Garbled(`an answer longer than ${this.#bodyMax} bytes`);
+    if (this.#bytes.length > this.#bodyMax + HEAD_MAX)
+      throw new Garbled(`an answer longer than ${this.#bodyMax} bytes`);
     while (this.#head === undefined) {
       const head = this.#readHead();
       if (head === undefined) return undefined;
@@ -83,7 +84,13 @@ export class ResponseReader {
     const { status, reason, headers } = head;
     const value = (name: string) => headers.find(([key]) => key.toLowerCase() === name)?.[1];
     const rest = this.#bytes.subarray(head.bodyStart);
-    const done = (body: Buffer): HttpResponse => ({ status, reason, headers, body: Buffer.from(body), continued: this.#continued });
+    const done = (body: Buffer): HttpResponse => ({
+      status,
+      reason,
+      headers,
+      body: Buffer.from(body),
+      continued: this.#continued,
+    });
     if (status === 204 || status === 304) return done(Buffer.alloc(0));
     if (/chunked\s*$/i.test(value('transfer-encoding') ?? '')) {
       const body = readChunks(rest);

@@ -43,11 +43,18 @@ export interface SendOptions {
 /** What came back: a response, or the reason why there is none. */
 export type WireAnswer =
   | { readonly kind: 'response'; readonly response: HttpResponse; readonly ms: number }
-  | { readonly kind: 'none'; readonly why: 'refused' | 'reset' | 'closed' | 'timeout' | 'garbled' | 'left' | 'cut'; readonly detail: string; readonly ms: number };
+  | {
+      readonly kind: 'none';
+      readonly why: 'refused' | 'reset' | 'closed' | 'timeout' | 'garbled' | 'left' | 'cut';
+      readonly detail: string;
+      readonly ms: number;
+    };
 
 const EXPECT_PATIENCE_MS = 1_000;
 
-/** Sends one request on a connection of its own and reads the answer. Never rejects for what a peer or network can do. */
+/**
+ * Sends one request on a connection of its own and reads the answer. Never rejects for what a peer or network can do.
+ */
 export async function sendRaw(url: URL, options: SendOptions): Promise<WireAnswer> {
   const started = performance.now();
   const ms = (): number => Math.round(performance.now() - started);
@@ -56,7 +63,12 @@ export async function sendRaw(url: URL, options: SendOptions): Promise<WireAnswe
     socket = await open(url, options);
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code ?? 'unknown';
-    return { kind: 'none', why: code === 'ETIMEDOUT' ? 'timeout' : 'refused', detail: `no connection to ${url.host}: ${code}`, ms: ms() };
+    return {
+      kind: 'none',
+      why: code === 'ETIMEDOUT' ? 'timeout' : 'refused',
+      detail: `no connection to ${url.host}: ${code}`,
+      ms: ms(),
+    };
   }
   const reader = new ResponseReader(options.answerMax ?? 16 * 1024 * 1024);
   let interimCame = (): void => undefined;
@@ -72,29 +84,42 @@ export async function sendRaw(url: URL, options: SendOptions): Promise<WireAnswe
       interimCame();
       socket.removeAllListeners();
       socket.on('error', () => undefined);
-      // resetAndDestroy() ends the stream first, so that a FIN goes before the RST; with the mark alone only the RST goes
-      if (answer.kind === 'none' && answer.why === 'cut' && options.dials?.cutAfter?.how === 'reset') Object.assign(socket, { resetAndClosing: true });
+      // resetAndDestroy() ends the stream first, so that a FIN goes before the RST; with the mark alone only the RST
+      // goes
+      if (answer.kind === 'none' && answer.why === 'cut' && options.dials?.cutAfter?.how === 'reset')
+        Object.assign(socket, { resetAndClosing: true });
       socket.destroy();
       resolve(answer);
     };
-    const none = (why: Extract<WireAnswer, { kind: 'none' }>['why'], detail: string): void => finish({ kind: 'none', why, detail, ms: ms() });
+    const none = (why: Extract<WireAnswer, { kind: 'none' }>['why'], detail: string): void =>
+      finish({ kind: 'none', why, detail, ms: ms() });
     const deadline = (): void => {
-      timer ??= setTimeout(() => none('timeout', `no complete answer within ${options.answerMs} ms (${reader.size} bytes came)`), options.answerMs);
+      timer ??= setTimeout(
+        () => none('timeout', `no complete answer within ${options.answerMs} ms (${reader.size} bytes came)`),
+        options.answerMs,
+      );
     };
     // who leaves without reading must not see an answer that happens to be quick
-    if (options.dials?.leaveAfterMs === undefined) socket.on('data', (chunk: Buffer) => {
-      try {
-        const response = reader.push(chunk);
-        if (reader.continued || response !== undefined) interimCame();
-        if (response !== undefined) finish({ kind: 'response', response, ms: ms() });
-      } catch (error) {
-        none('garbled', error instanceof Garbled ? error.message : String(error));
-      }
-    });
+    if (options.dials?.leaveAfterMs === undefined)
+      socket.on('data', (chunk: Buffer) => {
+        try {
+          const response = reader.push(chunk);
+          if (reader.continued || response !== undefined) interimCame();
+          if (response !== undefined) finish({ kind: 'response', response, ms: ms() });
+        } catch (error) {
+          none('garbled', error instanceof Garbled ? error.message : String(error));
+        }
+      });
     socket.on('end', () => {
       const response = reader.end();
       if (response !== undefined) finish({ kind: 'response', response, ms: ms() });
-      else none('closed', reader.size === 0 ? 'the connection was closed without an answer' : 'the connection was closed within the answer');
+      else
+        none(
+          'closed',
+          reader.size === 0
+            ? 'the connection was closed without an answer'
+            : 'the connection was closed within the answer',
+        );
     });
     socket.on('error', (error: NodeJS.ErrnoException) => none('reset', error.code ?? error.message));
     socket.on('close', () => none('closed', 'the connection was closed'));
@@ -102,8 +127,10 @@ export async function sendRaw(url: URL, options: SendOptions): Promise<WireAnswe
     write(socket, url, options, interim).then(
       (outcome) => {
         const cut = options.dials?.cutAfter;
-        if (outcome === 'cut') setTimeout(() => none('cut', `ended by the suite after ${cut?.bytes} body bytes`), cut?.afterMs ?? 0);
-        else if (options.dials?.leaveAfterMs !== undefined) setTimeout(() => none('left', 'closed by the suite without reading'), options.dials.leaveAfterMs);
+        if (outcome === 'cut')
+          setTimeout(() => none('cut', `ended by the suite after ${cut?.bytes} body bytes`), cut?.afterMs ?? 0);
+        else if (options.dials?.leaveAfterMs !== undefined)
+          setTimeout(() => none('left', 'closed by the suite without reading'), options.dials.leaveAfterMs);
         else deadline();
       },
       () => deadline(),
@@ -120,10 +147,13 @@ async function open(url: URL, options: SendOptions): Promise<Socket> {
     : connectTcp({ host, port });
   socket.setNoDelay(true);
   await new Promise<void>((resolve, reject) => {
-    const limit = setTimeout(() => {
-      socket.destroy();
-      reject(Object.assign(new Error('connect timeout'), { code: 'ETIMEDOUT' }));
-    }, Math.min(options.answerMs, 10_000));
+    const limit = setTimeout(
+      () => {
+        socket.destroy();
+        reject(Object.assign(new Error('connect timeout'), { code: 'ETIMEDOUT' }));
+      },
+      Math.min(options.answerMs, 10_000),
+    );
     const settle = (act: () => void): void => {
       clearTimeout(limit);
       act();
@@ -137,7 +167,9 @@ async function open(url: URL, options: SendOptions): Promise<Socket> {
 async function write(socket: Socket, url: URL, options: SendOptions, interim: Promise<void>): Promise<'done' | 'cut'> {
   const dials = options.dials ?? {};
   const body = dials.contentEncoding === 'gzip' ? gzipSync(options.body) : options.body;
-  const framing = dials.rawFraming ?? (dials.chunked === undefined ? `Content-Length: ${body.length}\r\n` : 'Transfer-Encoding: chunked\r\n');
+  const framing =
+    dials.rawFraming ??
+    (dials.chunked === undefined ? `Content-Length: ${body.length}\r\n` : 'Transfer-Encoding: chunked\r\n');
   const head = [
     `${dials.method ?? 'POST'} ${url.pathname}${url.search} HTTP/1.1\r\nHost: ${url.host}\r\n`,
     options.contentType === undefined ? '' : `Content-Type: ${options.contentType}\r\n`,

@@ -12,7 +12,9 @@ describe('the suite against a receiver that does everything right', () => {
       const bad = results.filter(({ verdict }) => ['fail', 'warning', 'error', 'blocked'].includes(verdict));
       expect(bad.map(({ requirement, verdict, detail }) => `${requirement.id} ${verdict}: ${detail}`)).toEqual([]);
       expect(results).toHaveLength(REQUIREMENTS.length);
-      expect(results.filter(({ verdict }) => verdict === 'skipped').map(({ requirement }) => requirement.id)).toEqual([]);
+      expect(results.filter(({ verdict }) => verdict === 'skipped').map(({ requirement }) => requirement.id)).toEqual(
+        [],
+      );
       expect(results.filter(({ verdict }) => verdict === 'pass').length).toBeGreaterThan(100);
     } finally {
       await scene.close();

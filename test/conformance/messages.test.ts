@@ -17,11 +17,20 @@ const receiver = makeIdentity('receiver');
 
 function plan(change: Partial<RequestPlan> = {}, profile: (typeof PROFILES)[number] = 'peppol'): RequestPlan {
   const agreement = agreementOf(profile, 'a', 'b');
-  return { message: messageUnder(agreement, [payloadFor(profile, agreement, 'as4c-000000000000000000000000', 500)]), identity: sender, receiver: receiver.certificate, ...change };
+  return {
+    message: messageUnder(agreement, [payloadFor(profile, agreement, 'as4c-000000000000000000000000', 500)]),
+    identity: sender,
+    receiver: receiver.certificate,
+    ...change,
+  };
 }
 
 function read(request: BuiltRequest) {
-  return readIncoming(request.body, request.contentType, { key: receiver.key, requireSignature: true, trusted: [sender.certificate.raw] });
+  return readIncoming(request.body, request.contentType, {
+    key: receiver.key,
+    requireSignature: true,
+    trusted: [sender.certificate.raw],
+  });
 }
 
 describe('messages of the suite', () => {
@@ -36,7 +45,8 @@ describe('messages of the suite', () => {
   test('the digests of a rebuilt message: payloads stay, header and body differ', () => {
     const made = plan();
     const [one, two] = [buildRequest(made).references, buildRequest(made).references];
-    const digest = (list: typeof one, cid: boolean) => list.filter(({ uri }) => uri.startsWith('cid:') === cid).map((reference) => reference.digest);
+    const digest = (list: typeof one, cid: boolean) =>
+      list.filter(({ uri }) => uri.startsWith('cid:') === cid).map((reference) => reference.digest);
     expect(digest(one, true)).toEqual(digest(two, true));
     for (const [index, value] of digest(one, false).entries()) expect(value).not.toBe(digest(two, false)[index]);
   });
@@ -44,7 +54,9 @@ describe('messages of the suite', () => {
   test('the signed digest of a payload is that of its compressed bytes', () => {
     const request = buildRequest(plan({ receiver: undefined } as unknown as Partial<RequestPlan>));
     const part = splitMultipart(request.body, parameterOf(request.contentType, 'boundary') ?? '')[1];
-    const digest = createHash('sha256').update(part?.bytes ?? '').digest('base64');
+    const digest = createHash('sha256')
+      .update(part?.bytes ?? '')
+      .digest('base64');
     expect(request.references.find(({ uri }) => uri.startsWith('cid:'))?.digest).toBe(digest);
     expect(gunzipSync(part?.bytes ?? '').includes('as4c-')).toBe(true);
   });
@@ -52,7 +64,8 @@ describe('messages of the suite', () => {
   test('a new boundary changes the framing and nothing else', () => {
     const request = buildRequest(plan());
     const again = withNewBoundary(request);
-    const parts = (r: BuiltRequest) => splitMultipart(r.body, parameterOf(r.contentType, 'boundary') ?? '').map(({ bytes }) => bytes.toString('base64'));
+    const parts = (r: BuiltRequest) =>
+      splitMultipart(r.body, parameterOf(r.contentType, 'boundary') ?? '').map(({ bytes }) => bytes.toString('base64'));
     expect(again.contentType).not.toBe(request.contentType);
     expect(parts(again)).toEqual(parts(request));
   });
@@ -76,12 +89,35 @@ describe('verification', () => {
   test.each<[string, (xml: string) => string]>([
     ['a changed value', (xml) => xml.replace('<eb:Action>', '<eb:Action>x')],
     ['a processing instruction for text', (xml) => xml.replace(/<eb:MessageId>([^<]*)</, '<eb:MessageId><?p $1?><')],
-    ['the signed header moved into a wrapper', (xml) => xml.replace(/<eb:Messaging [^]*<\/eb:Messaging>/, (signed) => `${signed.replace(/wsu:Id="[^"]*"/, 'wsu:Id="f"')}<w>${signed}</w>`)],
-    ['the same Id twice', (xml) => xml.replace('</S12:Header>', `<x wsu:Id="${/<eb:Messaging [^>]*wsu:Id="([^"]*)"/.exec(xml)?.[1]}"/></S12:Header>`)],
-    ['a second signature', (xml) => xml.replace(/<ds:Signature[^]*<\/ds:Signature>/, (signature) => signature + signature)],
+    [
+      'the signed header moved into a wrapper',
+      (xml) =>
+        xml.replace(
+          /<eb:Messaging [^]*<\/eb:Messaging>/,
+          (signed) => `${signed.replace(/wsu:Id="[^"]*"/, 'wsu:Id="f"')}<w>${signed}</w>`,
+        ),
+    ],
+    [
+      'the same Id twice',
+      (xml) =>
+        xml.replace(
+          '</S12:Header>',
+          `<x wsu:Id="${/<eb:Messaging [^>]*wsu:Id="([^"]*)"/.exec(xml)?.[1]}"/></S12:Header>`,
+        ),
+    ],
+    [
+      'a second signature',
+      (xml) => xml.replace(/<ds:Signature[^]*<\/ds:Signature>/, (signature) => signature + signature),
+    ],
     ['no signature', (xml) => xml.replace(/<ds:Signature[^]*<\/ds:Signature>/, '')],
-    ['SHA-1', (xml) => xml.replaceAll('http://www.w3.org/2001/04/xmlenc#sha256', 'http://www.w3.org/2000/09/xmldsig#sha1')],
-    ['a foreign certificate', (xml) => xml.replace(sender.certificate.raw.toString('base64'), receiver.certificate.raw.toString('base64'))],
+    [
+      'SHA-1',
+      (xml) => xml.replaceAll('http://www.w3.org/2001/04/xmlenc#sha256', 'http://www.w3.org/2000/09/xmldsig#sha1'),
+    ],
+    [
+      'a foreign certificate',
+      (xml) => xml.replace(sender.certificate.raw.toString('base64'), receiver.certificate.raw.toString('base64')),
+    ],
     ['a certificate that is none', (xml) => xml.replace(sender.certificate.raw.toString('base64'), 'AAAA')],
   ])('%s is refused', (_what, change) => {
     const changed = change(request.envelope);
@@ -104,7 +140,9 @@ describe('canonical form', () => {
   ])('as libxml2 makes it: %s', (xml) => {
     const document = XmlDocument.fromString(xml);
     try {
-      expect(canonicalDocument(xml)).toBe(document.root.canonicalizeToString({ mode: XmlC14NMode.XML_C14N_EXCLUSIVE_1_0 }));
+      expect(canonicalDocument(xml)).toBe(
+        document.root.canonicalizeToString({ mode: XmlC14NMode.XML_C14N_EXCLUSIVE_1_0 }),
+      );
     } finally {
       document.dispose();
     }

@@ -11,7 +11,11 @@ const LIVE = join(ROOT, process.env['AS4_ONCE_SHARED'] ?? '../shared', 'corpus/l
 const HERE = existsSync(LIVE);
 
 function exchanges(): string[] {
-  return HERE ? readdirSync(LIVE).filter((name) => existsSync(join(LIVE, name, 'response.xml')) && statSync(join(LIVE, name, 'response.http')).size > 0) : [];
+  return HERE
+    ? readdirSync(LIVE).filter(
+        (name) => existsSync(join(LIVE, name, 'response.xml')) && statSync(join(LIVE, name, 'response.http')).size > 0,
+      )
+    : [];
 }
 
 /** What stands in the answer, by plain text search: no parser of ours has a part in it. */
@@ -22,7 +26,9 @@ function bySearch(name: string) {
     receipt: /<(?:\w+:)?Receipt[ >]/.test(text),
     refToMessageId: first(/RefToMessageId>([^<]+)</),
     error: first(/errorCode="([^"]+)"/),
-    digests: [...(/[^]*?Receipt[ >]([^]*)Receipt>/.exec(text)?.[1] ?? '').matchAll(/DigestValue>([^<]+)</g)].map(([, digest]) => digest),
+    digests: [...(/[^]*?Receipt[ >]([^]*)Receipt>/.exec(text)?.[1] ?? '').matchAll(/DigestValue>([^<]+)</g)].map(
+      ([, digest]) => digest,
+    ),
     rsa: text.includes('xmldsig-more#rsa-sha256'),
   };
 }

@@ -12,10 +12,12 @@ const FOLDER = fileURLToPath(new URL('../../conformance/requirements/', import.m
 
 async function modules(): Promise<{ file: string; requirement: Requirement | undefined }[]> {
   const files = readdirSync(FOLDER, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'));
-  return await Promise.all(files.map(async (file) => ({
-    file,
-    requirement: ((await import(join(FOLDER, file))) as { requirement?: Requirement }).requirement,
-  })));
+  return await Promise.all(
+    files.map(async (file) => ({
+      file,
+      requirement: ((await import(join(FOLDER, file))) as { requirement?: Requirement }).requirement,
+    })),
+  );
 }
 
 describe('the registry of requirements', () => {
@@ -23,7 +25,11 @@ describe('the registry of requirements', () => {
     const found = await modules();
     expect(found.filter(({ requirement }) => requirement === undefined).map(({ file }) => file)).toEqual([]);
     const registered = new Set(REQUIREMENTS);
-    expect(found.filter(({ requirement }) => requirement !== undefined && !registered.has(requirement)).map(({ file }) => file)).toEqual([]);
+    expect(
+      found
+        .filter(({ requirement }) => requirement !== undefined && !registered.has(requirement))
+        .map(({ file }) => file),
+    ).toEqual([]);
     const inModules = new Set(found.map(({ requirement }) => requirement));
     expect(REQUIREMENTS.filter((requirement) => !inModules.has(requirement)).map(({ id }) => id)).toEqual([]);
   });
@@ -41,7 +47,10 @@ describe('the registry of requirements', () => {
       numbers.set(id.slice(0, at), [...(numbers.get(id.slice(0, at)) ?? []), Number(id.slice(at + 1))]);
     }
     for (const [clause, list] of numbers) {
-      expect(list.toSorted((a, b) => a - b), clause).toEqual(list.map((_, index) => index + 1));
+      expect(
+        list.toSorted((a, b) => a - b),
+        clause,
+      ).toEqual(list.map((_, index) => index + 1));
     }
   });
 
@@ -70,8 +79,12 @@ describe('the registry of requirements', () => {
 
   // A must without a sentence of OASIS, the EC or an RFC behind it would be our opinion about other people's products.
   test('where the standards are silent nothing is a must of its own', () => {
-    expect(REQUIREMENTS.filter(({ id, level }) => id.startsWith('once/') && level === 'must').map(({ id }) => id)).toEqual([]);
-    expect(REQUIREMENTS.filter(({ level, claimed }) => level !== 'observe' && claimed !== undefined).map(({ id }) => id)).toEqual([]);
+    expect(
+      REQUIREMENTS.filter(({ id, level }) => id.startsWith('once/') && level === 'must').map(({ id }) => id),
+    ).toEqual([]);
+    expect(
+      REQUIREMENTS.filter(({ level, claimed }) => level !== 'observe' && claimed !== undefined).map(({ id }) => id),
+    ).toEqual([]);
   });
 
   test('every capability is needed by some requirement', () => {

@@ -37,28 +37,52 @@ describe('the target file', () => {
     await initCommand([path, '--profile', 'peppol'], { write: () => undefined });
     const target = loadTarget(path);
     expect(target.agreement.from).toMatchObject({ id: 'POP000001', type: 'urn:fdc:peppol.eu:2017:identifiers:ap' });
-    expect([...target.capabilities].toSorted()).toEqual(
-      ['bare', 'compressed', 'delivery', 'large', 'many-payloads', 'other-sender', 'ping', 'signature-required', 'signing', 'uncompressed'],
-    );
+    expect([...target.capabilities].toSorted()).toEqual([
+      'bare',
+      'compressed',
+      'delivery',
+      'large',
+      'many-payloads',
+      'other-sender',
+      'ping',
+      'signature-required',
+      'signing',
+      'uncompressed',
+    ]);
     await expect(initCommand([path], { write: () => undefined })).rejects.toThrow(/there already/);
   });
 
   test('units, hooks, claims and a second address', () => {
-    const target = loadTarget(write(`${BASE}urls: ["http://127.0.0.1:2/as4"]
+    const target = loadTarget(
+      write(
+        `${BASE}urls: ["http://127.0.0.1:2/as4"]
 delivery: { http: { listen: "127.0.0.1:0" } }
 hooks: { restart: [true], storeDown: [true], storeUp: [true] }
 times: { quiet: 500ms, answer: 1.5m }
 accepts: { largest: 2 MiB }
 claims: { window: 10s, duplicate: identical }
-`.replaceAll('[true]', '["true"]')));
+`.replaceAll('[true]', '["true"]'),
+      ),
+    );
     expect(target.times).toMatchObject({ quiet: 500, answer: 90_000 });
     expect(target.largest).toBe(2 * 1024 * 1024);
-    expect([...target.capabilities].toSorted()).toEqual(['backend-fail', 'backend-slow', 'delivery', 'large', 'restart', 'second-url', 'store', 'window']);
+    expect([...target.capabilities].toSorted()).toEqual([
+      'backend-fail',
+      'backend-slow',
+      'delivery',
+      'large',
+      'restart',
+      'second-url',
+      'store',
+      'window',
+    ]);
   });
 
   test('a window that nobody waits for needs a clock', () => {
     expect(loadTarget(write(`${BASE}claims: { window: 7d }\n`)).capabilities.has('window')).toBe(false);
-    expect(loadTarget(write(`${BASE}claims: { window: 7d }\nhooks: { clock: ["true"] }\n`)).capabilities.has('window')).toBe(true);
+    expect(
+      loadTarget(write(`${BASE}claims: { window: 7d }\nhooks: { clock: ["true"] }\n`)).capabilities.has('window'),
+    ).toBe(true);
   });
 
   test.each([
@@ -69,10 +93,26 @@ claims: { window: 10s, duplicate: identical }
     ['a missing party', BASE.replace('to: { id: b }', 'to: {}'), /target\.yaml:4: parties\.to\.id/],
     ['broken YAML', `${BASE}keys: { sign: [\n`, /target\.yaml:\d+: /],
     ['a field twice', `${BASE}name: again\n`, /target\.yaml:5: .*unique/],
-    ['a key that does not fit', `${BASE}keys:\n  sign: { key: one.key, cert: two.crt }\n`, /target\.yaml:6: keys\.sign: .*does not belong/],
-    ['a file that is not there', `${BASE}keys:\n  sign: { key: none, cert: one.crt }\n`, /target\.yaml:6: keys\.sign: ENOENT/],
-    ['a certificate that is none', `${BASE}keys:\n  encryptFor: junk\n`, /target\.yaml:6: keys\.encryptFor: junk is no certificate/],
-    ['half a second sender', `${BASE}keys:\n  otherSender: { party: c, key: one.key }\n`, /target\.yaml:6: keys\.otherSender: key and cert/],
+    [
+      'a key that does not fit',
+      `${BASE}keys:\n  sign: { key: one.key, cert: two.crt }\n`,
+      /target\.yaml:6: keys\.sign: .*does not belong/,
+    ],
+    [
+      'a file that is not there',
+      `${BASE}keys:\n  sign: { key: none, cert: one.crt }\n`,
+      /target\.yaml:6: keys\.sign: ENOENT/,
+    ],
+    [
+      'a certificate that is none',
+      `${BASE}keys:\n  encryptFor: junk\n`,
+      /target\.yaml:6: keys\.encryptFor: junk is no certificate/,
+    ],
+    [
+      'half a second sender',
+      `${BASE}keys:\n  otherSender: { party: c, key: one.key }\n`,
+      /target\.yaml:6: keys\.otherSender: key and cert/,
+    ],
   ])('%s is refused with file, line and path', (_what, text, message) => {
     const path = write(text);
     expect(() => loadTarget(path)).toThrow(Usage);

@@ -26,7 +26,10 @@ async function serve(onConnection: (socket: Socket) => void): Promise<URL> {
 }
 
 /** Sends `body` and returns everything the server received before the connection ended or it had answered. */
-async function received(body: Buffer, dials: Dials): Promise<{ bytes: Buffer; answer: Awaited<ReturnType<typeof sendRaw>>; ended: string }> {
+async function received(
+  body: Buffer,
+  dials: Dials,
+): Promise<{ bytes: Buffer; answer: Awaited<ReturnType<typeof sendRaw>>; ended: string }> {
   const chunks: Buffer[] = [];
   let ended = 'open';
   let over = (): void => undefined;
@@ -56,7 +59,9 @@ const BODY = Buffer.from(`${'abcdefghij'.repeat(10)}THE END`);
 describe('the raw client', () => {
   test('Content-Length: head and body as they are', async () => {
     const { bytes, answer } = await received(BODY, {});
-    expect(bytes.toString('latin1')).toMatch(/^POST \/as4\?x=1 HTTP\/1\.1\r\nHost: 127\.0\.0\.1:\d+\r\nContent-Type: text\/plain\r\nContent-Length: 107\r\n/);
+    expect(bytes.toString('latin1')).toMatch(
+      /^POST \/as4\?x=1 HTTP\/1\.1\r\nHost: 127\.0\.0\.1:\d+\r\nContent-Type: text\/plain\r\nContent-Length: 107\r\n/,
+    );
     expect(bytes.subarray(-BODY.length).equals(BODY)).toBe(true);
     expect(answer).toMatchObject({ kind: 'response', response: { status: 200 } });
   });
@@ -65,7 +70,9 @@ describe('the raw client', () => {
     const { bytes } = await received(BODY, { chunked: 7 });
     const text = bytes.toString('latin1');
     expect(text).toContain('Transfer-Encoding: chunked\r\n');
-    const chunks = [...text.slice(text.indexOf('\r\n\r\n') + 4).matchAll(/([0-9a-f]+)\r\n([^]*?)\r\n(?=[0-9a-f]+\r\n)/g)];
+    const chunks = [
+      ...text.slice(text.indexOf('\r\n\r\n') + 4).matchAll(/([0-9a-f]+)\r\n([^]*?)\r\n(?=[0-9a-f]+\r\n)/g),
+    ];
     expect(chunks.map(([, , data]) => data).join('')).toBe(BODY.toString());
     expect(chunks.slice(0, -1).every(([, size]) => size === '7')).toBe(true);
   });
@@ -76,8 +83,14 @@ describe('the raw client', () => {
   });
 
   test('gzip, raw framing, extra fields and pace', async () => {
-    const { bytes } = await received(BODY, { rawFraming: 'Content-Length: 107\r\nContent-Length: 112\r\n', headers: [['X-Test', 'yes']], pace: { bytes: 50, everyMs: 1 } });
-    expect(bytes.toString('latin1')).toContain('Content-Length: 107\r\nContent-Length: 112\r\nUser-Agent: as4-once-conformance\r\nX-Test: yes\r\n\r\n');
+    const { bytes } = await received(BODY, {
+      rawFraming: 'Content-Length: 107\r\nContent-Length: 112\r\n',
+      headers: [['X-Test', 'yes']],
+      pace: { bytes: 50, everyMs: 1 },
+    });
+    expect(bytes.toString('latin1')).toContain(
+      'Content-Length: 107\r\nContent-Length: 112\r\nUser-Agent: as4-once-conformance\r\nX-Test: yes\r\n\r\n',
+    );
     const coded = received(BODY, { contentEncoding: 'gzip', cutAfter: { bytes: 10_000, how: 'end' } });
     const { bytes: zipped } = await coded;
     const at = zipped.indexOf('\r\n\r\n') + 4;
@@ -100,12 +113,27 @@ describe('the raw client', () => {
   test('nobody there, a closed door, garbage and silence are answers with a reason', async () => {
     const send = (url: URL, answerMs = 5_000) => sendRaw(url, { contentType: 'text/plain', body: BODY, answerMs });
     expect(await send(new URL('http://127.0.0.1:1/'))).toMatchObject({ kind: 'none', why: 'refused' });
-    expect(await send(await serve((socket) => socket.on('data', () => socket.end())))).toMatchObject({ kind: 'none', why: 'closed' });
-    expect(await send(await serve((socket) => socket.on('data', () => socket.resetAndDestroy())))).toMatchObject({ kind: 'none', why: 'reset' });
-    expect(await send(await serve((socket) => socket.end('SSH-2.0-x\r\n')))).toMatchObject({ kind: 'none', why: 'garbled' });
+    expect(await send(await serve((socket) => socket.on('data', () => socket.end())))).toMatchObject({
+      kind: 'none',
+      why: 'closed',
+    });
+    expect(await send(await serve((socket) => socket.on('data', () => socket.resetAndDestroy())))).toMatchObject({
+      kind: 'none',
+      why: 'reset',
+    });
+    expect(await send(await serve((socket) => socket.end('SSH-2.0-x\r\n')))).toMatchObject({
+      kind: 'none',
+      why: 'garbled',
+    });
     expect(await send(await serve((socket) => socket.resume()), 50)).toMatchObject({ kind: 'none', why: 'timeout' });
-    const half = await serve((socket) => socket.on('data', () => socket.end('HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf')));
-    expect(await send(half)).toMatchObject({ kind: 'none', why: 'closed', detail: 'the connection was closed within the answer' });
+    const half = await serve((socket) =>
+      socket.on('data', () => socket.end('HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf')),
+    );
+    expect(await send(half)).toMatchObject({
+      kind: 'none',
+      why: 'closed',
+      detail: 'the connection was closed within the answer',
+    });
   });
 
   test('an endless answer is not kept', async () => {
@@ -114,12 +142,17 @@ describe('the raw client', () => {
       const timer = setInterval(() => socket.write(Buffer.alloc(65_536)), 1);
       socket.on('close', () => clearInterval(timer));
     });
-    expect(await sendRaw(url, { contentType: 'text/plain', body: BODY, answerMs: 10_000, answerMax: 200_000 })).toMatchObject({ why: 'garbled' });
+    expect(
+      await sendRaw(url, { contentType: 'text/plain', body: BODY, answerMs: 10_000, answerMax: 200_000 }),
+    ).toMatchObject({ why: 'garbled' });
   });
 });
 
 describe('reading responses', () => {
-  const whole = Buffer.from('HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5;x=y\r\nhello\r\n6\r\n world\r\n0\r\nTrailer: 1\r\n\r\n');
+  const whole = Buffer.from(
+    'HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5;x=y\r\nhello\r\n6\r\n ' +
+    'world\r\n0\r\nTrailer: 1\r\n\r\n',
+  );
 
   test('at every split the same response', () => {
     for (let at = 1; at < whole.length - 14; at += 1) {
@@ -137,8 +170,12 @@ describe('reading responses', () => {
     expect(new ResponseReader(1_000).push(Buffer.from('HTTP/1.1 204 No Content\r\n\r\n'))?.body.length).toBe(0);
   });
 
-  test.each(['HTTP/2 200\r\n\r\n', 'HTTP/1.1 200 OK\r\n: x\r\n\r\n', 'HTTP/1.1 200 OK\r\nContent-Length: ten\r\n\r\n', 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n'])(
-    'not HTTP: %j', (text) => {
-      expect(() => new ResponseReader(1_000).push(Buffer.from(text))).toThrow(Garbled);
-    });
+  test.each([
+    'HTTP/2 200\r\n\r\n',
+    'HTTP/1.1 200 OK\r\n: x\r\n\r\n',
+    'HTTP/1.1 200 OK\r\nContent-Length: ten\r\n\r\n',
+    'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n',
+  ])('not HTTP: %j', (text) => {
+    expect(() => new ResponseReader(1_000).push(Buffer.from(text))).toThrow(Garbled);
+  });
 });

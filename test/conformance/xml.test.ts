@@ -1,5 +1,14 @@
 import { describe, expect, test } from 'vitest';
-import { attributeOf, childrenOf, escapeAttribute, escapeText, onlyChild, plainText, readXml, XmlRefused } from '../../conformance/as4/xml.js';
+import {
+  attributeOf,
+  childrenOf,
+  escapeAttribute,
+  escapeText,
+  onlyChild,
+  plainText,
+  readXml,
+  XmlRefused,
+} from '../../conformance/as4/xml.js';
 
 describe('strict reading of answers', () => {
   // fast-xml-parser takes most of these; an answer that only a lenient parser can read must not pass for a Receipt.
@@ -36,13 +45,16 @@ describe('strict reading of answers', () => {
   });
 
   test('values stay the text they are', () => {
-    for (const text of ['007', '1e5', '0x1F', 'true', ' a ', '\u00a0']) expect(plainText(readXml(`<a>${text}</a>`))).toBe(text);
+    for (const text of ['007', '1e5', '0x1F', 'true', ' a ', '\u00a0'])
+      expect(plainText(readXml(`<a>${text}</a>`))).toBe(text);
     expect(plainText(readXml('<a>x<!-- c -->y<![CDATA[<z>]]>&#x41;&lt;</a>'))).toBe('xy<z>A<');
     expect(plainText(readXml('<a>x<b/></a>'))).toBeUndefined();
   });
 
   test('names are resolved by namespace, prefixes do not matter', () => {
-    const root = readXml('\ufeff<?xml version="1.0"?><p:a xmlns:p="u" xmlns="v" p:k="1" k="2"><b/><p:b xmlns:p="w"/></p:a>');
+    const root = readXml(
+      '\ufeff<?xml version="1.0"?><p:a xmlns:p="u" xmlns="v" p:k="1" k="2"><b/><p:b xmlns:p="w"/></p:a>',
+    );
     expect([root.ns, root.local]).toEqual(['u', 'a']);
     expect(attributeOf(root, 'u', 'k')).toBe('1');
     expect(attributeOf(root, '', 'k')).toBe('2');

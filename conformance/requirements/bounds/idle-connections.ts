@@ -13,7 +13,10 @@ export const requirement: Requirement = {
     const openMs = Math.min(c.target.times.answer, 4 * c.target.times.quiet);
     const stuck = Array.from({ length: 30 }, () => {
       const request = c.message().build();
-      return c.send(request, { label: 'half a header', dials: { cutAfter: { bytes: Math.floor(request.rootEnd / 2), how: 'end', afterMs: openMs } } });
+      return c.send(request, {
+        label: 'half a header',
+        dials: { cutAfter: { bytes: Math.floor(request.rootEnd / 2), how: 'end', afterMs: openMs } },
+      });
     });
     const message = c.message();
     receiptFor(await c.send(message, { label: 'whole message' }), message);

@@ -14,7 +14,10 @@ export const requirement: Requirement = {
   alone: true,
   async run(c) {
     // stored, not deflated, so that the message has its size on the wire too
-    const message = c.message({ bytes: c.target.largest, plan: { compressor: (content) => gzipSync(content, { level: 0 }) } });
+    const message = c.message({
+      bytes: c.target.largest,
+      plan: { compressor: (content) => gzipSync(content, { level: 0 }) },
+    });
     const request = message.build();
     receiptFor(await c.send(request, { label: 'first copy' }), message);
     await c.send(request, { label: 'second copy' });

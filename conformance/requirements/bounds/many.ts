@@ -15,7 +15,9 @@ export const requirement: Requirement = {
     const request = message.build();
     await c.send(request, { label: 'copy 1' });
     for (let round = 0; round < 20; round += 1) {
-      await Promise.all(Array.from({ length: 5 }, (_, index) => c.send(request, { label: `copy ${round * 5 + index + 2}` })));
+      await Promise.all(
+        Array.from({ length: 5 }, (_, index) => c.send(request, { label: `copy ${round * 5 + index + 2}` })),
+      );
     }
     await c.delivered(message, 1);
   },

@@ -11,7 +11,10 @@ export const requirement: Requirement = {
   expects: 'a Receipt; one delivery',
   async run(c) {
     const message = c.message();
-    receiptFor(await c.send(message, { dials: { pace: { bytes: 1_024, everyMs: Math.min(250, c.target.times.quiet / 4) } } }), message);
+    receiptFor(
+      await c.send(message, { dials: { pace: { bytes: 1_024, everyMs: Math.min(250, c.target.times.quiet / 4) } } }),
+      message,
+    );
     await c.delivered(message, 1);
   },
 };

@@ -14,7 +14,10 @@ export const requirement: Requirement = {
     const message = c.message();
     await c.send(message, { label: 'first copy' });
     await c.delivered(message, 1);
-    const second = await c.send(message.with({ message: { conversationId: `again-${message.plan.message.conversationId}` } }), { label: 'retry' });
+    const second = await c.send(
+      message.with({ message: { conversationId: `again-${message.plan.message.conversationId}` } }),
+      { label: 'retry' },
+    );
     c.observe(`the retry got: ${second.summary}`);
     await c.delivered(message, 1);
   },

@@ -14,7 +14,17 @@ export const requirement: Requirement = {
     const message = c.message();
     await c.send(message, { label: 'first copy' });
     await c.delivered(message, 1);
-    const second = await c.send(message.with({ message: { payloads: message.plan.message.payloads.map((payload, index) => ({ ...payload, contentId: `again-${index}-${payload.contentId}` })) } }), { label: 'retry' });
+    const second = await c.send(
+      message.with({
+        message: {
+          payloads: message.plan.message.payloads.map((payload, index) => ({
+            ...payload,
+            contentId: `again-${index}-${payload.contentId}`,
+          })),
+        },
+      }),
+      { label: 'retry' },
+    );
     c.observe(`the retry got: ${second.summary}`);
     await c.delivered(message, 1);
   },

@@ -14,7 +14,9 @@ export const requirement: Requirement = {
     const message = c.message();
     await c.send(message, { label: 'first copy' });
     await c.delivered(message, 1);
-    const second = await c.send(message.with({ message: { timestamp: new Date(Date.now() + 1_000).toISOString() } }), { label: 'retry' });
+    const second = await c.send(message.with({ message: { timestamp: new Date(Date.now() + 1_000).toISOString() } }), {
+      label: 'retry',
+    });
     c.observe(`the retry got: ${second.summary}`);
     await c.delivered(message, 1);
   },

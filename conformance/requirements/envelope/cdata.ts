@@ -12,7 +12,10 @@ export const requirement: Requirement = {
   expects: 'a Receipt for it; one delivery',
   async run(c) {
     const messageId = freshMessageId();
-    const message = c.message({ message: { messageId }, plan: { spelling: { messageIdXml: `<![CDATA[${messageId}]]>` } } });
+    const message = c.message({
+      message: { messageId },
+      plan: { spelling: { messageIdXml: `<![CDATA[${messageId}]]>` } },
+    });
     receiptFor(await c.send(message), message);
     await c.delivered(message, 1);
   },

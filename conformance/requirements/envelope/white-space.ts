@@ -10,7 +10,9 @@ export const requirement: Requirement = {
   sends: 'an indented eb:UserMessage, signed so',
   expects: 'a Receipt for it; one delivery',
   async run(c) {
-    const message = c.message({ plan: { spelling: { shape: (xml) => xml.replace(/></g, '>\n  <').replace(/>\s+<\/(?=S12:Body)/, '></') } } });
+    const message = c.message({
+      plan: { spelling: { shape: (xml) => xml.replace(/></g, '>\n  <').replace(/>\s+<\/(?=S12:Body)/, '></') } },
+    });
     receiptFor(await c.send(message), message);
     await c.delivered(message, 1);
   },

@@ -16,12 +16,17 @@ export const requirement: Requirement = {
     const request = message.build();
     const middle = Math.floor((request.rootEnd + request.closingStart) / 2);
     const openMs = Math.min(c.target.times.answer, 4 * c.target.times.quiet);
-    const half = c.send(request, { label: 'half a copy', dials: { cutAfter: { bytes: middle, how: 'end', afterMs: openMs } } });
+    const half = c.send(request, {
+      label: 'half a copy',
+      dials: { cutAfter: { bytes: middle, how: 'end', afterMs: openMs } },
+    });
     await c.sleep(Math.min(500, c.target.times.quiet));
     const began = performance.now();
     const genuine = await c.retry(request, { label: 'genuine message' });
     const waited = performance.now() - began;
-    c.observe(`the genuine message got: ${genuine.summary}${waited >= openMs ? ', only after the half copy had ended' : ''}`);
+    c.observe(
+      `the genuine message got: ${genuine.summary}${waited >= openMs ? ', only after the half copy had ended' : ''}`,
+    );
     receiptFor(genuine, message, 'the answer to the genuine message');
     await half;
     await c.delivered(message, 1);

@@ -13,12 +13,13 @@ export const requirement: Requirement = {
   async run(c) {
     const message = c.message({
       plan: {
-        tamperParts: (parts) => parts.map((part) => {
-          const bytes = Buffer.from(part.bytes);
-          const middle = Math.floor(bytes.length / 2);
-          bytes[middle] = (bytes[middle] ?? 0) ^ 0x01;
-          return { ...part, bytes };
-        }),
+        tamperParts: (parts) =>
+          parts.map((part) => {
+            const bytes = Buffer.from(part.bytes);
+            const middle = Math.floor(bytes.length / 2);
+            bytes[middle] = (bytes[middle] ?? 0) ^ 0x01;
+            return { ...part, bytes };
+          }),
       },
     });
     noReceipt(await c.send(message));

@@ -8,7 +8,7 @@ export const requirement: Requirement = {
   says: 'a Receipt says that this message of this sender was processed',
   refs: ['AS4 3.4', 'AS4 5.1.8'],
   sends: 'a message, then another message with its id from a second sender that the target knows',
-  expects: 'the second sender does not get the first one\'s Receipt, nor a Receipt over its digests',
+  expects: "the second sender does not get the first one's Receipt, nor a Receipt over its digests",
   needs: ['other-sender'],
   async run(c) {
     const first = c.message();
@@ -18,9 +18,11 @@ export const requirement: Requirement = {
       c.observe(`the other sender got: ${other.summary}`);
       return;
     }
-    if (other.body.equals(mine.body)) throw new Broken(`the other sender got the first sender's Receipt ${mine.receipt.messageId}`);
+    if (other.body.equals(mine.body))
+      throw new Broken(`the other sender got the first sender's Receipt ${mine.receipt.messageId}`);
     const digests = new Set(mine.receipt.references?.map(({ digest }) => digest));
-    const leaked = other.receipt.references?.filter(({ digest, uri }) => uri.startsWith('cid:') && digests.has(digest)) ?? [];
-    if (leaked.length > 0) throw new Broken('the other sender got a Receipt over the first sender\'s payload digests');
+    const leaked =
+      other.receipt.references?.filter(({ digest, uri }) => uri.startsWith('cid:') && digests.has(digest)) ?? [];
+    if (leaked.length > 0) throw new Broken("the other sender got a Receipt over the first sender's payload digests");
   },
 };

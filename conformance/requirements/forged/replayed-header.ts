@@ -7,7 +7,8 @@ export const requirement: Requirement = {
   says: 'the digests of the header are those of the accepted message; only decrypting the payload shows that it is not',
   refs: ['AS4 5.1.5'],
   sends: 'a message, then the same envelope with one byte of the payload part flipped',
-  expects: 'reported: a Receipt for the first message proves nothing about the changed payload, which must not be delivered',
+  expects:
+    'reported: a Receipt for the first message proves nothing about the changed payload, which must not be delivered',
   needs: ['signing', 'delivery'],
   dependsOn: ['as4/3.2/1'],
   async run(c) {

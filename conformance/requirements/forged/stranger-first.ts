@@ -6,7 +6,9 @@ export const requirement: Requirement = {
   id: 'once/forged/3',
   title: 'a copy signed by a stranger first does not keep the genuine message out',
   level: 'observe',
-  says: 'nothing is said about when an id counts as seen; taking it from what was not verified lets anybody block a message',
+  says:
+    'nothing is said about when an id counts as seen; taking it from what was not verified lets anybody block a ' +
+    'message',
   refs: ['Holodeck B2B keeps the id (measured)', 'AS4 3.2'],
   sends: 'a copy under a certificate that nobody knows, then the genuine message',
   expects: 'where it is claimed: no Receipt for the forged copy; a Receipt and one delivery for the genuine one',
@@ -15,7 +17,10 @@ export const requirement: Requirement = {
   claimed: ({ forgedFirst }) => forgedFirst === 'harmless',
   async run(c) {
     const message = c.message();
-    noReceipt(await c.send(message.with({ identity: makeIdentity('stranger') }), { label: 'forged copy' }), 'the answer to the forged copy');
+    noReceipt(
+      await c.send(message.with({ identity: makeIdentity('stranger') }), { label: 'forged copy' }),
+      'the answer to the forged copy',
+    );
     const genuine = await c.retry(message, { label: 'genuine message' });
     c.observe(`the genuine message got: ${genuine.summary}`);
     receiptFor(genuine, message, 'the answer to the genuine message');

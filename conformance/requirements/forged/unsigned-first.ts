@@ -5,7 +5,9 @@ export const requirement: Requirement = {
   id: 'once/forged/2',
   title: 'an unsigned copy first does not keep the genuine message out',
   level: 'observe',
-  says: 'nothing is said about when an id counts as seen; taking it from what was not verified lets anybody block a message',
+  says:
+    'nothing is said about when an id counts as seen; taking it from what was not verified lets anybody block a ' +
+    'message',
   refs: ['Holodeck B2B keeps the id (measured)', 'AS4 3.2'],
   sends: 'an unsigned copy, then the genuine message',
   expects: 'where it is claimed: no Receipt for the forged copy; a Receipt and one delivery for the genuine one',

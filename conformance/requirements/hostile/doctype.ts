@@ -10,7 +10,9 @@ export const requirement: Requirement = {
   sends: 'an envelope with <!DOCTYPE …> before its root element',
   expects: 'no Receipt, no delivery',
   async run(c) {
-    const message = c.message({ plan: { tamper: (xml) => xml.replace(/(<S12:Envelope )/, '<!DOCTYPE S12:Envelope [<!ENTITY who "nobody">]>$1') } });
+    const message = c.message({
+      plan: { tamper: (xml) => xml.replace(/(<S12:Envelope )/, '<!DOCTYPE S12:Envelope [<!ENTITY who "nobody">]>$1') },
+    });
     noReceipt(await c.send(message));
     await c.delivered(message, 0);
   },

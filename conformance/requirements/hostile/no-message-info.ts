@@ -10,7 +10,9 @@ export const requirement: Requirement = {
   sends: 'a UserMessage without eb:MessageInfo, signed so',
   expects: 'no Receipt, no delivery',
   async run(c) {
-    const message = c.message({ plan: { spelling: { shape: (xml) => xml.replace(/<eb:MessageInfo>[^]*<\/eb:MessageInfo>/, '') } } });
+    const message = c.message({
+      plan: { spelling: { shape: (xml) => xml.replace(/<eb:MessageInfo>[^]*<\/eb:MessageInfo>/, '') } },
+    });
     noReceipt(await c.send(message));
     await c.delivered(message, 0);
   },

@@ -10,7 +10,9 @@ export const requirement: Requirement = {
   sends: 'a processing instruction between Header and Body',
   expects: 'no Receipt, no delivery',
   async run(c) {
-    const message = c.message({ plan: { tamper: (xml) => xml.replace('</S12:Header>', '</S12:Header><?as4-once test?>') } });
+    const message = c.message({
+      plan: { tamper: (xml) => xml.replace('</S12:Header>', '</S12:Header><?as4-once test?>') },
+    });
     noReceipt(await c.send(message));
     await c.delivered(message, 0);
   },

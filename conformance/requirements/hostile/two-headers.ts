@@ -13,7 +13,8 @@ export const requirement: Requirement = {
   expects: 'no Receipt, no delivery',
   async run(c) {
     const message = c.message();
-    const second = `<eb:Messaging xmlns:eb="${NS.eb}">${userMessage({ ...message.plan.message, messageId: freshMessageId() }, 'eb:')}</eb:Messaging>`;
+    const second = `<eb:Messaging xmlns:eb="${NS.eb}` +
+      `">${userMessage({ ...message.plan.message, messageId: freshMessageId() }, 'eb:')}</eb:Messaging>`;
     const both = message.with({ tamper: (xml) => xml.replace('</S12:Header>', `${second}</S12:Header>`) });
     noReceipt(await c.send(both));
     await c.delivered(both, 0);

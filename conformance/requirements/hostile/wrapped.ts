@@ -14,10 +14,13 @@ export const requirement: Requirement = {
   async run(c) {
     const message = c.message({
       plan: {
-        tamper: (xml) => xml.replace(/<eb:Messaging [^]*<\/eb:Messaging>/, (signed) => {
-          const forged = signed.replace(/ wsu:Id="[^"]*"/, ' wsu:Id="forged"').replace(/<eb:MessageId>[^<]*</, `<eb:MessageId>${freshMessageId()}<`);
-          return `${forged}<w:Wrapper xmlns:w="urn:as4-once:wrapper">${signed}</w:Wrapper>`;
-        }),
+        tamper: (xml) =>
+          xml.replace(/<eb:Messaging [^]*<\/eb:Messaging>/, (signed) => {
+            const forged = signed
+              .replace(/ wsu:Id="[^"]*"/, ' wsu:Id="forged"')
+              .replace(/<eb:MessageId>[^<]*</, `<eb:MessageId>${freshMessageId()}<`);
+            return `${forged}<w:Wrapper xmlns:w="urn:as4-once:wrapper">${signed}</w:Wrapper>`;
+          }),
       },
     });
     noReceipt(await c.send(message));

@@ -13,7 +13,10 @@ export const requirement: Requirement = {
   async run(c) {
     const message = c.message();
     const request = message.build();
-    await c.send(request, { label: 'cut', dials: { cutAfter: { bytes: Math.floor((request.rootEnd + request.closingStart) / 2), how: 'end' } } });
+    await c.send(request, {
+      label: 'cut',
+      dials: { cutAfter: { bytes: Math.floor((request.rootEnd + request.closingStart) / 2), how: 'end' } },
+    });
     await c.sleep(c.target.times.quiet);
     await c.delivered(message, 0);
     receiptFor(await c.retry(request, { label: 'whole' }), message);

@@ -13,8 +13,17 @@ export const requirement: Requirement = {
     const message = c.message({
       plan: {
         mime: {
-          headers: (lines) => lines.map((line) => line.replace(/^[^:]+/, (name) => name.toUpperCase()).replace('application/soap+xml', 'Application/SOAP+XML')),
-          contentType: (value) => value.replace('multipart/related', 'MULTIPART/Related').replace('boundary=', 'BOUNDARY=').replace('start=', 'Start='),
+          headers: (lines) =>
+            lines.map((line) =>
+              line
+                .replace(/^[^:]+/, (name) => name.toUpperCase())
+                .replace('application/soap+xml', 'Application/SOAP+XML'),
+            ),
+          contentType: (value) =>
+            value
+              .replace('multipart/related', 'MULTIPART/Related')
+              .replace('boundary=', 'BOUNDARY=')
+              .replace('start=', 'Start='),
         },
       },
     });

@@ -10,7 +10,9 @@ export const requirement: Requirement = {
   sends: 'charset=UTF-8 and another parameter on multipart/related',
   expects: 'a Receipt for it; one delivery',
   async run(c) {
-    const message = c.message({ plan: { mime: { contentType: (value) => `${value}; charset=UTF-8; x-sender=conformance` } } });
+    const message = c.message({
+      plan: { mime: { contentType: (value) => `${value}; charset=UTF-8; x-sender=conformance` } },
+    });
     receiptFor(await c.send(message), message);
     await c.delivered(message, 1);
   },

@@ -10,7 +10,9 @@ export const requirement: Requirement = {
   sends: 'Content-Type and Content-ID with their values on the next line',
   expects: 'a Receipt for it; one delivery',
   async run(c) {
-    const message = c.message({ plan: { mime: { headers: (lines) => lines.map((line) => line.replace(/: /, ':\r\n  ')) } } });
+    const message = c.message({
+      plan: { mime: { headers: (lines) => lines.map((line) => line.replace(/: /, ':\r\n  ')) } },
+    });
     receiptFor(await c.send(message), message);
     await c.delivered(message, 1);
   },

@@ -11,7 +11,9 @@ export const requirement: Requirement = {
   expects: 'no Receipt, no delivery',
   async run(c) {
     const message = c.message();
-    const answer = await c.send(message, { dials: { chunked: 1_000, rawFraming: 'Content-Length: 10\r\nTransfer-Encoding: chunked\r\n' } });
+    const answer = await c.send(message, {
+      dials: { chunked: 1_000, rawFraming: 'Content-Length: 10\r\nTransfer-Encoding: chunked\r\n' },
+    });
     noReceipt(answer);
     await c.delivered(message, 0);
   },

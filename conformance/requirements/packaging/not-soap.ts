@@ -12,8 +12,12 @@ export const requirement: Requirement = {
   expects: 'an HTTP status from 400 on, or an ebMS Error; no Receipt',
   async run(c) {
     const message = c.message();
-    const answer = await c.send({ ...message.build(), body: Buffer.from('good morning', 'utf8') }, { contentType: 'text/plain' });
+    const answer = await c.send(
+      { ...message.build(), body: Buffer.from('good morning', 'utf8') },
+      { contentType: 'text/plain' },
+    );
     noReceipt(answer);
-    if (answer.what !== 'error' && answer.what !== 'fault' && (answer.status ?? 500) < 400) throw new Broken(`the answer is ${answer.summary}`);
+    if (answer.what !== 'error' && answer.what !== 'fault' && (answer.status ?? 500) < 400)
+      throw new Broken(`the answer is ${answer.summary}`);
   },
 };

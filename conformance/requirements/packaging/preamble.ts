@@ -10,7 +10,9 @@ export const requirement: Requirement = {
   sends: 'a package with both',
   expects: 'a Receipt for it; one delivery',
   async run(c) {
-    const message = c.message({ plan: { mime: { preamble: 'This is a multi-part message in MIME format.', epilogue: 'end of message\r\n' } } });
+    const message = c.message({
+      plan: { mime: { preamble: 'This is a multi-part message in MIME format.', epilogue: 'end of message\r\n' } },
+    });
     receiptFor(await c.send(message), message);
     await c.delivered(message, 1);
   },

@@ -10,7 +10,14 @@ export const requirement: Requirement = {
   sends: 'a tab, no space, and several spaces between parameters',
   expects: 'a Receipt for it; one delivery',
   async run(c) {
-    const message = c.message({ plan: { mime: { contentType: (value) => value.replace('; boundary', ';boundary').replace('; type', ' ;\ttype').replace('; start', ';   start') } } });
+    const message = c.message({
+      plan: {
+        mime: {
+          contentType: (value) =>
+            value.replace('; boundary', ';boundary').replace('; type', ' ;\ttype').replace('; start', ';   start'),
+        },
+      },
+    });
     receiptFor(await c.send(message), message);
     await c.delivered(message, 1);
   },

@@ -13,7 +13,9 @@ export const requirement: Requirement = {
     const message = c.message();
     const request = message.build();
     const length = request.body.length;
-    const answer = await c.send(request, { dials: { rawFraming: `Content-Length: ${length}\r\nContent-Length: ${length + 5}\r\n` } });
+    const answer = await c.send(request, {
+      dials: { rawFraming: `Content-Length: ${length}\r\nContent-Length: ${length + 5}\r\n` },
+    });
     noReceipt(answer);
     await c.delivered(message, 0);
   },

@@ -10,7 +10,18 @@ export const requirement: Requirement = {
   sends: 'X- fields, Content-Description and Content-Disposition',
   expects: 'a Receipt for it; one delivery',
   async run(c) {
-    const message = c.message({ plan: { mime: { headers: (lines) => ['X-As4-Once-Test: 1', ...lines, 'Content-Description: a part', 'Content-Disposition: attachment; filename="payload.xml"'] } } });
+    const message = c.message({
+      plan: {
+        mime: {
+          headers: (lines) => [
+            'X-As4-Once-Test: 1',
+            ...lines,
+            'Content-Description: a part',
+            'Content-Disposition: attachment; filename="payload.xml"',
+          ],
+        },
+      },
+    });
     receiptFor(await c.send(message), message);
     await c.delivered(message, 1);
   },

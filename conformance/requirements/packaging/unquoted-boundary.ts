@@ -10,7 +10,14 @@ export const requirement: Requirement = {
   sends: 'boundary=abc; type=…',
   expects: 'a Receipt for it; one delivery',
   async run(c) {
-    const message = c.message({ plan: { mime: { boundary: 'as4once0123456789abcdef', contentType: (value) => value.replace(/boundary="([^"]+)"/, 'boundary=$1') } } });
+    const message = c.message({
+      plan: {
+        mime: {
+          boundary: 'as4once0123456789abcdef',
+          contentType: (value) => value.replace(/boundary="([^"]+)"/, 'boundary=$1'),
+        },
+      },
+    });
     receiptFor(await c.send(message), message);
     await c.delivered(message, 1);
   },

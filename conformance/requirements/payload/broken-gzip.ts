@@ -11,7 +11,9 @@ export const requirement: Requirement = {
   expects: 'an ebMS Error EBMS:0303, no delivery',
   needs: ['compressed'],
   async run(c) {
-    const message = c.message({ plan: { compressor: (content) => Buffer.concat([Buffer.from('not gzip: '), content]) } });
+    const message = c.message({
+      plan: { compressor: (content) => Buffer.concat([Buffer.from('not gzip: '), content]) },
+    });
     ebmsError(await c.send(message), ['EBMS:0303']);
     await c.delivered(message, 0);
   },

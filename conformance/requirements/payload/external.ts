@@ -11,7 +11,9 @@ export const requirement: Requirement = {
   expects: 'an ebMS Error, no delivery',
   needs: ['compressed'],
   async run(c) {
-    const message = c.message({ plan: { spelling: { shape: (xml) => xml.replace(/href="cid:[^"]*"/, 'href="http://127.0.0.1:9/payload.xml"') } } });
+    const message = c.message({
+      plan: { spelling: { shape: (xml) => xml.replace(/href="cid:[^"]*"/, 'href="http://127.0.0.1:9/payload.xml"') } },
+    });
     ebmsError(await c.send(message));
     await c.delivered(message, 0);
   },

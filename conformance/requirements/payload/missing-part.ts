@@ -11,7 +11,11 @@ export const requirement: Requirement = {
   expects: 'no Receipt, no delivery',
   needs: ['compressed'],
   async run(c) {
-    const message = c.message({ plan: { spelling: { shape: (xml) => xml.replace(/href="cid:[^"]*"/, 'href="cid:nowhere@as4-once-conformance.test"') } } });
+    const message = c.message({
+      plan: {
+        spelling: { shape: (xml) => xml.replace(/href="cid:[^"]*"/, 'href="cid:nowhere@as4-once-conformance.test"') },
+      },
+    });
     noReceipt(await c.send(message));
     await c.delivered(message, 0);
   },

@@ -11,7 +11,9 @@ export const requirement: Requirement = {
   expects: 'an ebMS Error, no delivery',
   needs: ['compressed'],
   async run(c) {
-    const message = c.message({ plan: { spelling: { shape: (xml) => xml.replace(/<eb:Property name="MimeType">[^<]*<\/eb:Property>/, '') } } });
+    const message = c.message({
+      plan: { spelling: { shape: (xml) => xml.replace(/<eb:Property name="MimeType">[^<]*<\/eb:Property>/, '') } },
+    });
     ebmsError(await c.send(message));
     await c.delivered(message, 0);
   },

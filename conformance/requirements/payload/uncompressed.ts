@@ -11,7 +11,9 @@ export const requirement: Requirement = {
   expects: 'a Receipt; one delivery',
   needs: ['uncompressed'],
   async run(c) {
-    const message = c.message({ payload: (payload) => ({ ...payload, compress: false, mimeType: 'application/octet-stream' }) });
+    const message = c.message({
+      payload: (payload) => ({ ...payload, compress: false, mimeType: 'application/octet-stream' }),
+    });
     receiptFor(await c.send(message), message);
     await c.delivered(message, 1);
   },

@@ -15,7 +15,14 @@ export const requirement: Requirement = {
     const extra = `as4c-${randomBytes(12).toString('hex')}`;
     const message = c.message({
       plan: {
-        tamperParts: (parts) => [...parts, { contentId: `extra-${extra}@as4-once-conformance.test`, mediaType: 'application/octet-stream', bytes: Buffer.from(`unlisted ${extra}`) }],
+        tamperParts: (parts) => [
+          ...parts,
+          {
+            contentId: `extra-${extra}@as4-once-conformance.test`,
+            mediaType: 'application/octet-stream',
+            bytes: Buffer.from(`unlisted ${extra}`),
+          },
+        ],
       },
     });
     const answer = await c.send(message);

@@ -13,7 +13,9 @@ export const requirement: Requirement = {
   async run(c) {
     const messages = Array.from({ length: 20 }, () => c.message());
     const requests = messages.map((message) => message.build());
-    const answers = await Promise.all(requests.map((request, index) => c.send(request, { label: `message ${index + 1}` })));
+    const answers = await Promise.all(
+      requests.map((request, index) => c.send(request, { label: `message ${index + 1}` })),
+    );
     for (const [index, message] of messages.entries()) {
       const receipt = receiptFor(answers[index] as Answer, message, `the answer to message ${index + 1}`);
       const references = requests[index]?.references ?? [];

@@ -6,10 +6,13 @@ export const requirement: Requirement = {
   id: 'once/flight/1',
   title: 'a copy that comes while the first is in work waits or is asked to come again',
   level: 'observe',
-  says: 'ebMS 2.0 waits for the response and returns it; AS4 is silent; senders give up for good on an Error of severity failure',
+  says:
+    'ebMS 2.0 waits for the response and returns it; AS4 is silent; senders give up for good on an Error of ' +
+    'severity failure',
   refs: ['ebMS 2.0 6.5.5', 'phase4 and Holodeck B2B as senders (measured)'],
   sends: 'a message to a slow backend, and a copy while it is in work',
-  expects: 'where it is claimed: the copy gets a Receipt for the message, or a status that lets it retry; never an ebMS Error',
+  expects:
+    'where it is claimed: the copy gets a Receipt for the message, or a status that lets it retry; never an ebMS Error',
   needs: ['backend-slow'],
   dependsOn: ['as4/3.2/20'],
   alone: true,

@@ -18,7 +18,9 @@ export const requirement: Requirement = {
     await c.backend('fail');
     const message = c.message();
     const request = message.build();
-    const answers = await Promise.all(['first copy', 'copy at the same time'].map((label) => c.send(request, { label })));
+    const answers = await Promise.all(
+      ['first copy', 'copy at the same time'].map((label) => c.send(request, { label })),
+    );
     for (const answer of answers) noReceipt(answer);
     await c.backend('normal');
     const last = await c.retry(request, { label: 'backend works again' });

@@ -15,7 +15,9 @@ export const requirement: Requirement = {
   claimed: ({ duplicate }) => duplicate === 'identical',
   async run(c) {
     const request = c.message().build();
-    const answers = await Promise.all(Array.from({ length: 10 }, (_, index) => c.send(request, { label: `copy ${index + 1}` })));
+    const answers = await Promise.all(
+      Array.from({ length: 10 }, (_, index) => c.send(request, { label: `copy ${index + 1}` })),
+    );
     c.observe([...new Set(answers.map(({ what, status }) => `${what} ${status ?? ''}`.trim()))].join(', '));
     const final = answers.filter((answer) => !retryable(answer));
     if (final.length === 0) throw new Broken('no copy got a final answer');

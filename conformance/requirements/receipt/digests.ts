@@ -8,7 +8,7 @@ export const requirement: Requirement = {
   says: 'non-repudiation information holds the ds:Reference elements of the message it acknowledges',
   refs: ['AS4 5.1.8 (b)', 'AS4.NET NR receipt hashes'],
   sends: 'one signed message',
-  expects: 'the same URIs, algorithms and digest values as in the message\'s SignedInfo, no more and no fewer',
+  expects: "the same URIs, algorithms and digest values as in the message's SignedInfo, no more and no fewer",
   needs: ['signing'],
   dependsOn: ['as4/5.1.8/2'],
   async run(c) {

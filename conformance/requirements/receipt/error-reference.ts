@@ -10,7 +10,9 @@ export const requirement: Requirement = {
   sends: 'a message whose payload reference leads nowhere, with a readable MessageId',
   expects: 'if an ebMS Error comes, its RefToMessageId or refToMessageInError is the MessageId',
   async run(c) {
-    const message = c.message({ plan: { tamper: (xml) => xml.replace(/href="cid:[^"]*"/, 'href="cid:nowhere@as4-once-conformance.test"') } });
+    const message = c.message({
+      plan: { tamper: (xml) => xml.replace(/href="cid:[^"]*"/, 'href="cid:nowhere@as4-once-conformance.test"') },
+    });
     const answer = await c.send(message);
     const error = answer.errors[0];
     if (error === undefined) {
@@ -18,6 +20,7 @@ export const requirement: Requirement = {
       return;
     }
     const named = error.refToMessageId ?? error.refToMessageInError;
-    if (named !== message.messageId) throw new Broken(`the Error names ${JSON.stringify(named ?? null)} instead of ${message.messageId}`);
+    if (named !== message.messageId)
+      throw new Broken(`the Error names ${JSON.stringify(named ?? null)} instead of ${message.messageId}`);
   },
 };

@@ -14,7 +14,8 @@ export const requirement: Requirement = {
     for (let round = 0; round < 3; round += 1) {
       const messages = Array.from({ length: 4 }, () => c.message());
       const answers = await Promise.all(messages.map((message) => c.send(message)));
-      for (const [index, message] of messages.entries()) receiptFor(answers[index]!, message, `the answer to message ${index + 1}`);
+      for (const [index, message] of messages.entries())
+        receiptFor(answers[index]!, message, `the answer to message ${index + 1}`);
       for (const message of messages) await c.delivered(message, 1);
     }
   },

@@ -15,7 +15,8 @@ export const requirement: Requirement = {
     const ids = [receiptFor(await c.send(first), first).messageId, receiptFor(await c.send(second), second).messageId];
     for (const id of ids) {
       if (id === undefined || id.trim() === '') throw new Broken('a Receipt has no MessageId');
-      if (id === first.messageId || id === second.messageId) throw new Broken(`a Receipt carries the id of the message: ${id}`);
+      if (id === first.messageId || id === second.messageId)
+        throw new Broken(`a Receipt carries the id of the message: ${id}`);
     }
     if (ids[0] === ids[1]) throw new Broken(`two messages got Receipts with the same MessageId ${ids[0]}`);
   },

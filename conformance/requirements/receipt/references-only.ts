@@ -24,8 +24,11 @@ export const requirement: Requirement = {
       throw new Broken('the Receipt uses MessagePartIdentifier');
     }
     for (const part of parts) {
-      const references = [...everyElement(part)].filter((element) => element.ns === NS.ds && element.local === 'Reference');
-      if (references.length !== 1) throw new Broken(`a MessagePartNRInformation holds ${references.length} ds:Reference elements`);
+      const references = [...everyElement(part)].filter(
+        (element) => element.ns === NS.ds && element.local === 'Reference',
+      );
+      if (references.length !== 1)
+        throw new Broken(`a MessagePartNRInformation holds ${references.length} ds:Reference elements`);
     }
   },
 };

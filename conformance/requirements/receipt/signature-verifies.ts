@@ -10,7 +10,7 @@ export const requirement: Requirement = {
   says: 'a Receipt is signed by the party that acknowledges',
   refs: ['AS4 5.1.8', 'AS4 5.1.4'],
   sends: 'one signed message',
-  expects: 'a signature over eb:Messaging and the Body that verifies under the receiver\'s certificate',
+  expects: "a signature over eb:Messaging and the Body that verifies under the receiver's certificate",
   needs: ['signing'],
   dependsOn: ['as4/5.1.8/2'],
   async run(c) {
@@ -21,11 +21,16 @@ export const requirement: Requirement = {
     try {
       signer = verifyEnvelope(answer.envelope ?? Buffer.alloc(0)).certificate;
     } catch (error) {
-      throw new Broken(`the signature of the Receipt does not verify: ${error instanceof Error ? error.message : String(error)}`);
+      throw new Broken(
+        `the signature of the Receipt does not verify: ${error instanceof Error ? error.message : String(error)}`,
+      );
     }
     const expected = c.target.receiptSigner;
     if (expected !== undefined && !signer.raw.equals(expected.raw)) {
-      throw new Broken(`the Receipt is signed by ${signer.subject.replaceAll('\n', ', ')}, serial ${signer.serialNumber}, not by the receiver's certificate`);
+      throw new Broken(
+        `the Receipt is signed by ${signer.subject.replaceAll('\n', ', ')}, serial ${signer.serialNumber}, not by ` +
+        `the receiver's certificate`,
+      );
     }
     await c.delivered(message, 1);
   },

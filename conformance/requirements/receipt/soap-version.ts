@@ -16,6 +16,7 @@ export const requirement: Requirement = {
     receiptFor(answer, message);
     if (answer.soap !== '1.2') throw new Broken(`the answer is SOAP ${answer.soap}`);
     const essence = answer.contentType?.split(';')[0]?.trim().toLowerCase();
-    if (essence !== 'application/soap+xml' && essence !== 'multipart/related') throw new Broken(`its Content-Type is ${answer.contentType}`);
+    if (essence !== 'application/soap+xml' && essence !== 'multipart/related')
+      throw new Broken(`its Content-Type is ${answer.contentType}`);
   },
 };

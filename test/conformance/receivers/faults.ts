@@ -16,7 +16,8 @@ export interface Fault {
 
 /**
  * Each receiver does one thing wrong. The requirements that were made for it have to fail (or warn), and no others. A
- * fault that has to do with signatures is looked for among the requirements that need them; every other one in the whole
+ * fault that has to do with signatures is looked for among the requirements that need them; every other one in the
+ * whole
  * suite, unsigned, which is faster.
  */
 export const FAULTS: Readonly<Record<string, Fault>> = {
@@ -62,7 +63,9 @@ const SIGNATURE_NEEDS = ['signing', 'signature-required', 'encryption'];
 
 /** The requirements that need a signature, and what they stand on. */
 function aboutSignatures(): Requirement[] {
-  const wanted = new Set(REQUIREMENTS.filter(({ needs }) => needs?.some((need) => SIGNATURE_NEEDS.includes(need))).map(({ id }) => id));
+  const wanted = new Set(
+    REQUIREMENTS.filter(({ needs }) => needs?.some((need) => SIGNATURE_NEEDS.includes(need))).map(({ id }) => id),
+  );
   for (const id of wanted) for (const before of [BASE, ...(byId(id).dependsOn ?? [])]) wanted.add(before);
   return REQUIREMENTS.filter(({ id }) => wanted.has(id));
 }
@@ -81,15 +84,23 @@ function standsOn(id: string, roots: ReadonlySet<string>): boolean {
 /** What the suite says about one broken receiver. */
 export async function judge(name: string, cast: Cast) {
   const { caughtBy, signed = false, jobs = 4, quiet = 40 } = FAULTS[name] as Fault;
-  const [Broken] = Object.values((await import(`./broken/${name}.ts`)) as Record<string, new (options: ReceiverOptions) => GoodReceiver>);
+  const [Broken] = Object.values(
+    (await import(`./broken/${name}.ts`)) as Record<string, new (options: ReceiverOptions) => GoodReceiver>,
+  );
   if (Broken === undefined) throw new Error(`no class in ${name}`);
   const scene = await stage((options) => new Broken(options), cast, { signed, quiet });
   try {
     const results = await runSuite(scene.target, { requirements: signed ? aboutSignatures() : REQUIREMENTS, jobs });
-    const ids = (...verdicts: string[]) => results.filter(({ verdict }) => verdicts.includes(verdict)).map(({ requirement }) => requirement.id).toSorted();
+    const ids = (...verdicts: string[]) =>
+      results
+        .filter(({ verdict }) => verdicts.includes(verdict))
+        .map(({ requirement }) => requirement.id)
+        .toSorted();
     return {
       caught: ids('fail', 'warning'),
-      errors: results.filter(({ verdict }) => verdict === 'error').map(({ requirement, detail }) => `${requirement.id}: ${detail}`),
+      errors: results
+        .filter(({ verdict }) => verdict === 'error')
+        .map(({ requirement, detail }) => `${requirement.id}: ${detail}`),
       blockedByOthers: ids('blocked').filter((id) => !standsOn(id, new Set(caughtBy))),
     };
   } finally {

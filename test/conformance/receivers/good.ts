@@ -67,10 +67,12 @@ export class GoodReceiver {
 
   async close(): Promise<void> {
     const servers = this.#servers.splice(0);
-    await Promise.all(servers.map((server) => {
-      server.closeAllConnections();
-      return new Promise((resolve) => server.close(resolve));
-    }));
+    await Promise.all(
+      servers.map((server) => {
+        server.closeAllConnections();
+        return new Promise((resolve) => server.close(resolve));
+      }),
+    );
   }
 
   async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -80,9 +82,13 @@ export class GoodReceiver {
       for await (const chunk of request as AsyncIterable<Buffer>) chunks.push(chunk);
       const coded = request.headers['content-encoding'] === 'gzip';
       const body = Buffer.concat(chunks);
-      reply = request.method === 'POST' ? await this.answer(coded ? gunzipSync(body) : body, request.headers['content-type'] ?? '') : textReply(405, 'POST only');
+      reply =
+        request.method === 'POST'
+          ? await this.answer(coded ? gunzipSync(body) : body, request.headers['content-type'] ?? '')
+          : textReply(405, 'POST only');
     } catch (error) {
-      if (request.destroyed && !request.complete) return this.broken(Buffer.concat(chunks), request.headers['content-type'] ?? '');
+      if (request.destroyed && !request.complete)
+        return this.broken(Buffer.concat(chunks), request.headers['content-type'] ?? '');
       reply = textReply(500, String(error));
     }
     response.writeHead(reply.status, { 'content-type': reply.contentType, 'content-length': reply.body.length });
@@ -114,7 +120,9 @@ export class GoodReceiver {
 
   refuse(error: unknown): Reply {
     if (!(error instanceof Refusal)) return textReply(400, String(error));
-    return error.code === '415' ? textReply(415, error.message) : errorReply('1.2', error.code, error.messageId, error.message, this.options.identity);
+    return error.code === '415'
+      ? textReply(415, error.message)
+      : errorReply('1.2', error.code, error.messageId, error.message, this.options.identity);
   }
 
   read(body: Buffer, contentType: string): Incoming {
@@ -133,8 +141,13 @@ export class GoodReceiver {
 
   /** What may not change between copies. */
   fingerprintOf(incoming: Incoming): string {
-    const digests = incoming.references.filter(({ uri }) => uri.startsWith('cid:')).map(({ digest }) => digest).toSorted();
-    return digests.length > 0 ? digests.join(' ') : incoming.payloads.map(({ content }) => content.toString('base64')).join(' ');
+    const digests = incoming.references
+      .filter(({ uri }) => uri.startsWith('cid:'))
+      .map(({ digest }) => digest)
+      .toSorted();
+    return digests.length > 0
+      ? digests.join(' ')
+      : incoming.payloads.map(({ content }) => content.toString('base64')).join(' ');
   }
 
   async once(incoming: Incoming): Promise<Reply> {
@@ -150,7 +163,13 @@ export class GoodReceiver {
   }
 
   mismatch(incoming: Incoming, _standing: Entry): Reply {
-    return errorReply(incoming.soap, 'EBMS:0003', incoming.messageId, 'the id was used for other content', this.options.identity);
+    return errorReply(
+      incoming.soap,
+      'EBMS:0003',
+      incoming.messageId,
+      'the id was used for other content',
+      this.options.identity,
+    );
   }
 
   replay(_incoming: Incoming, reply: Reply): Reply {
@@ -159,7 +178,12 @@ export class GoodReceiver {
 
   async first(incoming: Incoming, key: string): Promise<Reply> {
     let decide = (): void => undefined;
-    const entry: Entry = { fingerprint: this.fingerprintOf(incoming), reply: undefined, ends: this.now + this.window, decided: new Promise<void>((resolve) => (decide = resolve)) };
+    const entry: Entry = {
+      fingerprint: this.fingerprintOf(incoming),
+      reply: undefined,
+      ends: this.now + this.window,
+      decided: new Promise<void>((resolve) => (decide = resolve)),
+    };
     this.store.set(key, entry);
     try {
       await this.deliver(incoming);

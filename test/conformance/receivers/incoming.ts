@@ -51,18 +51,35 @@ export interface ReadOptions {
 export function readIncoming(body: Buffer, contentType: string, options: ReadOptions): Incoming {
   const { envelope, parts } = unpack(options.before?.(body, contentType) ?? body, contentType);
   const root = xmlOf(envelope);
-  if (root.local !== 'Envelope' || (root.ns !== NS.soap11 && root.ns !== NS.soap12)) throw new Refusal('EBMS:0009', 'no SOAP envelope');
+  if (root.local !== 'Envelope' || (root.ns !== NS.soap11 && root.ns !== NS.soap12))
+    throw new Refusal('EBMS:0009', 'no SOAP envelope');
   const header = onlyChild(root, root.ns, 'Header');
   const messaging = onlyChild(header, NS.eb, 'Messaging');
   const user = onlyChild(messaging, NS.eb, 'UserMessage');
   const messageId = plainText(onlyChild(onlyChild(user, NS.eb, 'MessageInfo'), NS.eb, 'MessageId'));
-  if (user === undefined || messageId === undefined || messageId === '') throw new Refusal('EBMS:0009', 'not exactly one UserMessage with a MessageId');
+  if (user === undefined || messageId === undefined || messageId === '')
+    throw new Refusal('EBMS:0009', 'not exactly one UserMessage with a MessageId');
   if (Buffer.byteLength(messageId) > 255) throw new Refusal('EBMS:0009', 'the MessageId is too long');
   const partInfos = childrenOf(onlyChild(user, NS.eb, 'PayloadInfo') ?? user, NS.eb, 'PartInfo');
   const named = partInfos.map((info) => ({ info, part: partOf(info, parts, messageId) }));
-  const decrypted = named.map(({ info, part }) => ({ info, part: decrypt(part, header as XmlElement, options.key, messageId) }));
-  const signature = header === undefined ? [] : childrenOf(header, NS.wsse, 'Security').flatMap((security) => childrenOf(security, NS.ds, 'Signature'));
-  const verified = options.skipVerification === true ? unverified(signature[0]) : verify(envelope, signature, decrypted.map(({ part }) => part), options, messageId);
+  const decrypted = named.map(({ info, part }) => ({
+    info,
+    part: decrypt(part, header as XmlElement, options.key, messageId),
+  }));
+  const signature =
+    header === undefined
+      ? []
+      : childrenOf(header, NS.wsse, 'Security').flatMap((security) => childrenOf(security, NS.ds, 'Signature'));
+  const verified =
+    options.skipVerification === true
+      ? unverified(signature[0])
+      : verify(
+          envelope,
+          signature,
+          decrypted.map(({ part }) => part),
+          options,
+          messageId,
+        );
   return {
     soap: root.ns === NS.soap12 ? '1.2' : '1.1',
     messageId,
@@ -81,7 +98,8 @@ function unpack(body: Buffer, contentType: string): { envelope: Buffer; parts: M
   try {
     const parts = splitMultipart(body, parameterOf(contentType, 'boundary') ?? '');
     const start = parameterOf(contentType, 'start');
-    if (start !== undefined && parts[0]?.headers.get('content-id') !== start) throw new Error('start names another part than the first');
+    if (start !== undefined && parts[0]?.headers.get('content-id') !== start)
+      throw new Error('start names another part than the first');
     return { envelope: parts[0]?.bytes ?? Buffer.alloc(0), parts: parts.slice(1) };
   } catch (error) {
     throw new Refusal('EBMS:0007', String(error));
@@ -106,13 +124,20 @@ function partOf(info: XmlElement, parts: readonly MimePart[], messageId: string)
 
 function decrypt(part: SignedPart, header: XmlElement, key: KeyObject, messageId: string): SignedPart {
   const elements = [...everyElement(header)];
-  const data = elements.find((element) => element.ns === NS.xenc && element.local === 'EncryptedData'
-    && [...everyElement(element)].some((inner) => attributeOf(inner, '', 'URI') === `cid:${part.contentId}`));
+  const data = elements.find(
+    (element) =>
+      element.ns === NS.xenc &&
+      element.local === 'EncryptedData' &&
+      [...everyElement(element)].some((inner) => attributeOf(inner, '', 'URI') === `cid:${part.contentId}`),
+  );
   const wrapped = elements.find((element) => element.ns === NS.xenc && element.local === 'EncryptedKey');
   if (data === undefined || wrapped === undefined) return part;
   const value = [...everyElement(wrapped)].find((element) => element.local === 'CipherValue');
   try {
-    const secret = privateDecrypt({ key, padding: constants.RSA_PKCS1_OAEP_PADDING, oaepHash: 'sha256' }, Buffer.from(plainText(value) ?? '', 'base64'));
+    const secret = privateDecrypt(
+      { key, padding: constants.RSA_PKCS1_OAEP_PADDING, oaepHash: 'sha256' },
+      Buffer.from(plainText(value) ?? '', 'base64'),
+    );
     const decipher = createDecipheriv('aes-128-gcm', secret, part.bytes.subarray(0, 12));
     decipher.setAuthTag(part.bytes.subarray(-16));
     const bytes = Buffer.concat([decipher.update(part.bytes.subarray(12, -16)), decipher.final()]);
@@ -122,7 +147,13 @@ function decrypt(part: SignedPart, header: XmlElement, key: KeyObject, messageId
   }
 }
 
-function verify(envelope: Buffer, signature: readonly XmlElement[], parts: readonly SignedPart[], options: ReadOptions, messageId: string): readonly ReceiptReference[] {
+function verify(
+  envelope: Buffer,
+  signature: readonly XmlElement[],
+  parts: readonly SignedPart[],
+  options: ReadOptions,
+  messageId: string,
+): readonly ReceiptReference[] {
   if (signature.length === 0 && !options.requireSignature) return [];
   if (signature.length === 0) throw new Refusal('EBMS:0103', 'not signed', messageId);
   try {
@@ -143,7 +174,8 @@ function decompress(info: XmlElement, part: SignedPart, messageId: string): Payl
   const properties = childrenOf(onlyChild(info, NS.eb, 'PartProperties') ?? info, NS.eb, 'Property');
   const value = (name: string) => plainText(properties.find((property) => attributeOf(property, '', 'name') === name));
   const mimeType = value('MimeType');
-  if (value('CompressionType') !== 'application/gzip') return { mimeType: mimeType ?? part.mediaType, content: part.bytes };
+  if (value('CompressionType') !== 'application/gzip')
+    return { mimeType: mimeType ?? part.mediaType, content: part.bytes };
   if (mimeType === undefined) throw new Refusal('EBMS:0003', 'compressed without MimeType', messageId);
   try {
     return { mimeType, content: gunzipSync(part.bytes, { maxOutputLength: 256 * 1024 * 1024 }) };

@@ -19,8 +19,17 @@ export function makeCast(): Cast {
 
 /** Everything that can be claimed, so that nothing is merely observed. */
 export const ALL_CLAIMS: Claims = {
-  duplicate: 'identical', window: 60_000, afterWindow: 'deliver', mismatch: 'refuse', otherSender: 'deliver', inFlight: 'wait-or-retry',
-  failedRetry: 'deliver', forgedFirst: 'harmless', startElsewhere: 'refuse', contentEncoding: 'accept', storeDown: 'retryable',
+  duplicate: 'identical',
+  window: 60_000,
+  afterWindow: 'deliver',
+  mismatch: 'refuse',
+  otherSender: 'deliver',
+  inFlight: 'wait-or-retry',
+  failedRetry: 'deliver',
+  forgedFirst: 'harmless',
+  startElsewhere: 'refuse',
+  contentEncoding: 'accept',
+  storeDown: 'retryable',
 };
 
 export interface StageOptions {
@@ -38,7 +47,11 @@ export interface Stage {
 }
 
 /** Starts a receiver with two addresses and describes it as a target with short times and every hook. */
-export async function stage(make: (options: ReceiverOptions) => GoodReceiver, cast: Cast, options: StageOptions = {}): Promise<Stage> {
+export async function stage(
+  make: (options: ReceiverOptions) => GoodReceiver,
+  cast: Cast,
+  options: StageOptions = {},
+): Promise<Stage> {
   const signed = options.signed ?? true;
   const receiver = make({
     identity: cast.receiver,
@@ -74,7 +87,15 @@ export async function stage(make: (options: ReceiverOptions) => GoodReceiver, ca
       storeUp: async () => void (receiver.storeUp = true),
       clock: async (ms = 0) => void (receiver.now += ms),
     },
-    times: { answer: 30_000, deliver: 5_000, quiet: options.quiet ?? 40, slow: 600, hook: 5_000, ready: 10_000, requirement: 120_000 },
+    times: {
+      answer: 30_000,
+      deliver: 5_000,
+      quiet: options.quiet ?? 40,
+      slow: 600,
+      hook: 5_000,
+      ready: 10_000,
+      requirement: 120_000,
+    },
     claims: options.claims ?? ALL_CLAIMS,
     largest: 2_000_000,
     capabilities,

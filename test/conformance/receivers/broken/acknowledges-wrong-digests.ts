@@ -6,6 +6,9 @@ import type { Reply } from '../outgoing.js';
 export class AcknowledgesWrongDigests extends GoodReceiver {
   override receipt(incoming: Incoming): Reply {
     const other = (digest: string) => Buffer.from(digest, 'base64').reverse().toString('base64');
-    return super.receipt({ ...incoming, references: incoming.references.map((reference) => ({ ...reference, digest: other(reference.digest) })) });
+    return super.receipt({
+      ...incoming,
+      references: incoming.references.map((reference) => ({ ...reference, digest: other(reference.digest) })),
+    });
   }
 }

@@ -13,6 +13,8 @@ export class BurnsHalfRequests extends GoodReceiver {
   }
 
   override async once(incoming: Incoming): Promise<Reply> {
-    return this.#taken.has(incoming.messageId) ? { status: 202, contentType: 'text/plain', body: Buffer.alloc(0) } : await super.once(incoming);
+    return this.#taken.has(incoming.messageId)
+      ? { status: 202, contentType: 'text/plain', body: Buffer.alloc(0) }
+      : await super.once(incoming);
   }
 }

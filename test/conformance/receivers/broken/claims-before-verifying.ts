@@ -11,12 +11,15 @@ export class ClaimsBeforeVerifying extends GoodReceiver {
     try {
       return super.read(body, contentType);
     } catch (error) {
-      if (error instanceof Refusal && error.messageId !== undefined && ['EBMS:0101', 'EBMS:0103'].includes(error.code)) this.#taken.add(error.messageId);
+      if (error instanceof Refusal && error.messageId !== undefined && ['EBMS:0101', 'EBMS:0103'].includes(error.code))
+        this.#taken.add(error.messageId);
       throw error;
     }
   }
 
   override async once(incoming: Incoming): Promise<Reply> {
-    return this.#taken.has(incoming.messageId) ? { status: 202, contentType: 'text/plain', body: Buffer.alloc(0) } : await super.once(incoming);
+    return this.#taken.has(incoming.messageId)
+      ? { status: 202, contentType: 'text/plain', body: Buffer.alloc(0) }
+      : await super.once(incoming);
   }
 }

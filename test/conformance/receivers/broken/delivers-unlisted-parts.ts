@@ -11,7 +11,12 @@ function splitMultipartSafely(body: Buffer, contentType: string): Buffer[] {
 export class DeliversUnlistedParts extends GoodReceiver {
   override read(body: Buffer, contentType: string): Incoming {
     const incoming = super.read(body, contentType);
-    const extra = splitMultipartSafely(body, contentType).filter((bytes) => bytes.subarray(0, 8).toString() === 'unlisted');
-    return { ...incoming, payloads: [...incoming.payloads, ...extra.map((content) => ({ mimeType: 'text/plain', content }))] };
+    const extra = splitMultipartSafely(body, contentType).filter(
+      (bytes) => bytes.subarray(0, 8).toString() === 'unlisted',
+    );
+    return {
+      ...incoming,
+      payloads: [...incoming.payloads, ...extra.map((content) => ({ mimeType: 'text/plain', content }))],
+    };
   }
 }

@@ -6,6 +6,9 @@ import type { Reply } from '../outgoing.js';
 export class DoesNotSign extends GoodReceiver {
   override receipt(incoming: Incoming): Reply {
     const reply = super.receipt(incoming);
-    return { ...reply, body: Buffer.from(reply.body.toString('utf8').replace(/<wsse:Security [^]*<\/wsse:Security>/, '')) };
+    return {
+      ...reply,
+      body: Buffer.from(reply.body.toString('utf8').replace(/<wsse:Security [^]*<\/wsse:Security>/, '')),
+    };
   }
 }
