@@ -7,10 +7,9 @@ import type { Events } from './events.js';
 import type { Ledger } from './ledger/port.js';
 import { extendWindows } from './operate/extend-windows.js';
 import { BypassWatch, type Bypass } from './operate/bypass.js';
+import { keepTallies, runName, WRITE_EVERY } from './operate/keep-tallies.js';
 import { dropNode, reportNode, type NodeReport } from './operate/nodes.js';
 import { Sentinel, type Behind } from './operate/sentinel.js';
-import { Tallies } from './operate/tally.js';
-import { TallyWriter } from './operate/tally-writer.js';
 import type { Walk } from './walk.js';
 
 export interface OperateParts {
@@ -35,13 +34,10 @@ export interface Operate extends Required<Pick<Walk, 'mayDecide' | 'bypassed' | 
   close(): Promise<void>;
 }
 
-/** How often tallies and the node's report are written, ms. */
-const WRITE_EVERY = 10_000;
-
 export function composeOperate(parts: OperateParts): Operate {
   const { node, ledger, events, clock } = parts;
   const { state, role, ledger: { strict } } = parts.config;
-  const by = clock.id().replaceAll(/[^\w]/g, '').slice(0, 16);
+  const by = runName(clock);
   const started = clock.now();
   const version = packageVersion();
   let digest = configDigest(parts.config);
@@ -49,14 +45,14 @@ export function composeOperate(parts: OperateParts): Operate {
   const sentinel = ledger.name === 'memory' ? undefined : new Sentinel({ ledger, folder: state, node, clock, events, strict });
   const bypass = new BypassWatch(state, clock, events);
   const rates = new Rates(events, clock);
-  const writer = new TallyWriter(new Tallies(events, by, () => clock.now()), ledger, state, by);
+  const tallies = keepTallies({ events, ledger, folder: state, clock, by });
   const stop = new AbortController();
   const ready = sentinel?.look() ?? Promise.resolve();
   void ready.then(() => sentinel?.watch(stop.signal));
   let extending = new AbortController();
   extend(parts.config);
   void bypass.watch(stop.signal);
-  void writeUntil(stop.signal);
+  const reporting = reportUntil(stop.signal);
 
   return {
     ready,
@@ -75,7 +71,7 @@ export function composeOperate(parts: OperateParts): Operate {
     },
     close: async () => {
       stop.abort();
-      await writer.close();
+      await Promise.all([tallies.close(), reporting]);
       await dropNode(ledger, by).catch(() => undefined);
     },
   };
@@ -90,12 +86,10 @@ export function composeOperate(parts: OperateParts): Operate {
     void ready.then(() => extendWindows({ ledger, clock, events, by: name, ...(oldRulesMs === undefined ? {} : { oldRulesMs }) }, config, signal));
   }
 
-  async function writeUntil(signal: AbortSignal): Promise<void> {
-    await writer.adopt();
+  async function reportUntil(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       await report().catch(() => undefined);
       await clock.sleep(WRITE_EVERY, signal);
-      if (!signal.aborted && await writer.write()) await writer.adopt();
     }
   }
 

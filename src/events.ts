@@ -7,7 +7,7 @@ import type { ErrorCode } from './errors.js';
  */
 export interface EventMap {
   /** A message arrives: counted at the door, so that every answer can be held against it. */
-  arrived: { readonly route: string };
+  arrived: { readonly route: string; readonly at: number };
   /** One per exchange, at its end: the log line. */
   exchange: ExchangeEvent;
   /** A lapsed claim of another holder was taken over. */
@@ -91,6 +91,8 @@ export type AnswerName =
 export interface ExchangeEvent {
   readonly answer: AnswerName;
   readonly status: number;
+  /** When it arrived, as `arrived` said it; absent where nothing did. */
+  readonly at?: number;
   readonly ms: number;
   readonly bytes: number;
   readonly node: string;

@@ -35,6 +35,7 @@ export function named({ notes }: Step, key: string): { key: string; messageId: s
 export function report({ walk, route, exchange, notes }: Step, reply: Reply, began: number): void {
   walk.events.emit('exchange', {
     ...notes,
+    at: notes.at ?? walk.clock.now(),
     answer: notes.answer ?? 'failed',
     status: reply.status,
     ms: Math.round((walk.clock.monotonic() - began) * 10) / 10,

@@ -20,8 +20,9 @@ type Inbound = Extract<TakenIn, { kind: 'message' }>;
  */
 export async function receive(exchange: Exchange, route: Route, walk: Walk): Promise<Reply> {
   const began = walk.clock.monotonic();
-  walk.events.emit('arrived', { route: route.name });
-  const step: Step = { exchange, route, walk, notes: {}, answerBy: began + route.times.answerBy };
+  const at = walk.clock.now();
+  walk.events.emit('arrived', { route: route.name, at });
+  const step: Step = { exchange, route, walk, notes: { at }, answerBy: began + route.times.answerBy };
   let reply: Reply;
   try {
     // identify and policy: the body is read to its end, and nobody's id is touched (law 7)

@@ -14,7 +14,7 @@ export function attachLog(events: Events, options: LogOptions): Logger {
   const settings = { level: options.level, base: null, timestamp: pino.stdTimeFunctions.isoTime };
   // Not synchronous: a slow reader of the log must not hold up messages. What is buffered is written when the process ends.
   const log = pino(settings, options.destination ?? pino.destination({ dest: options.file ?? 1, sync: false }));
-  events.on('exchange', (event) => {
+  events.on('exchange', ({ at: _, ...event }) => {
     log[levelOf(event)]({ event: 'exchange', ...event, ...isoTimes(event) }, textOf(event));
   });
   const warn = ['takeOver', 'uncertain', 'held', 'mismatch', 'late', 'resend', 'lateOutcome', 'twoReceipts', 'replyTooLarge', 'storeWarning', 'journaled', 'storm', 'operator', 'denied', 'gap', 'bypass', 'behind'] as const;
@@ -28,15 +28,15 @@ export function attachLog(events: Events, options: LogOptions): Logger {
 }
 
 /** A duplicate is normal traffic (law 11); a refusal is the sender's matter; only what we could not do is an error. */
-function levelOf(event: ExchangeEvent): 'info' | 'warn' | 'error' {
+function levelOf(event: Omit<ExchangeEvent, 'at'>): 'info' | 'warn' | 'error' {
   if (event.answer === 'failed' || event.answer === 'unavailable') return 'error';
   return event.answer === 'refused' || event.answer === 'mismatch' || event.answer === 'held' || event.status >= 500 ? 'warn' : 'info';
 }
 
-function textOf(event: ExchangeEvent): string {
+function textOf(event: Omit<ExchangeEvent, 'at'>): string {
   return event.messageId === undefined ? event.answer : `${event.answer} ${JSON.stringify(event.messageId)}`;
 }
 
-function isoTimes(event: ExchangeEvent): { firstSeen?: string } {
+function isoTimes(event: Omit<ExchangeEvent, 'at'>): { firstSeen?: string } {
   return event.firstSeen === undefined ? {} : { firstSeen: new Date(event.firstSeen).toISOString() };
 }

@@ -8,6 +8,7 @@ import { Events } from '../events.js';
 import { thisProcess } from '../ledger/owner.js';
 import type { Ledger } from '../ledger/port.js';
 import { openLedger } from '../open-ledger.js';
+import { keepTallies } from '../operate/keep-tallies.js';
 import { watchFolder, type FolderWatch } from '../watch/watch.js';
 import { EXIT, type Io } from './io.js';
 import { configured } from './records.js';
@@ -44,6 +45,7 @@ export async function watch(args: readonly string[], io: Io): Promise<number> {
   attachLog(events, { level: config.log.level, ...(config.log.file === undefined ? {} : { file: config.log.file }) });
   const alone = values.once === true;
   const ledger = await openLedger(config, events, alone);
+  const tallies = keepTallies({ events, ledger, folder: config.state, clock: systemClock });
   const folders: FolderWatch[] = [];
   try {
     for (const one of chosen) folders.push(await watchFolder(optionsOf(config, one, ledger, events)));
@@ -51,6 +53,7 @@ export async function watch(args: readonly string[], io: Io): Promise<number> {
     else await untilSignal(folders, io, chosen.length);
   } finally {
     await Promise.all(folders.map((folder) => folder.leave()));
+    await tallies.close();
     await ledger.close();
   }
   return EXIT.ok;

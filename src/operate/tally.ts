@@ -42,13 +42,13 @@ export class Tallies {
   constructor(events: Events, by: string, now: () => number) {
     this.#by = by;
     this.#now = now;
-    events.on('arrived', () => this.#count(this.#now(), DOOR, 'arrived'));
+    events.on('arrived', ({ at }) => this.#count(at, DOOR, 'arrived'));
     events.on('exchange', (event) => this.#exchange(event));
   }
 
   #exchange(event: ExchangeEvent): void {
-    // an exchange counts in the hour in which it arrived
-    const arrived = this.#now() - event.ms;
+    // an exchange counts in the hour in which it arrived, as the door has counted it
+    const arrived = event.at ?? this.#now() - event.ms;
     const partner = event.partner ?? '';
     this.#count(arrived, partner, event.mode === 'bypass' ? 'bypassed' : event.answer);
     if (event.mode !== 'shadow') return;

@@ -26,13 +26,16 @@ const STATUS: Readonly<Record<Target, number>> = { out: 200, duplicates: 200, ac
 /** One event for each message of the file, as for an HTTP exchange; `peer` is the file. */
 export function reportFile({ events, clock, owner, config }: Watching, file: WorkFile, told: Told): void {
   const common = {
+    at: clock.now(),
     status: STATUS[told.target],
     ms: Math.round((clock.monotonic() - told.began) * 10) / 10,
     node: owner.node,
     route: config.name,
     peer: file.name,
   };
+  const arrived = { route: config.name, at: common.at };
   if (told.error !== undefined) {
+    events.emit('arrived', arrived);
     events.emit('exchange', { ...common, answer: 'refused', bytes: told.size, code: told.error.code, detail: told.error.detail, protocol: config.protocol });
     return;
   }
@@ -40,10 +43,15 @@ export function reportFile({ events, clock, owner, config }: Watching, file: Wor
     if (told.only !== undefined && !told.only.has(found.unit)) continue;
     const { message, rule, key, start, end } = found.unit;
     const partner = rule.partner === undefined ? {} : { partner: rule.partner };
-    if (found.kind === 'forward') events.emit('shadow', { key, messageId: message.reference, would: found.would, ...partner });
-    if (found.kind === 'first' && found.mark === 'late') events.emit('late', { key, messageId: message.reference, firstSeen: found.record.follows?.born ?? found.record.born, ...partner });
+    if (found.kind === 'forward') {
+      events.emit('shadow', { key, messageId: message.reference, would: found.would, ...partner });
+    }
+    if (found.kind === 'first' && found.mark === 'late') {
+      events.emit('late', { key, messageId: message.reference, firstSeen: found.record.follows?.born ?? found.record.born, ...partner });
+    }
     const renamed = told.name === file.name ? undefined : `${told.target}/${told.name}`;
     const detail = found.kind === 'quarantine' ? found.why : renamed;
+    events.emit('arrived', arrived);
     events.emit('exchange', {
       ...common,
       answer: answerOf(found, told.target),
@@ -56,6 +64,8 @@ export function reportFile({ events, clock, owner, config }: Watching, file: Wor
       ...(message.facts.action === undefined ? {} : { action: message.facts.action }),
       rule: rule.name,
       ...partner,
+      ...(rule.mode === 'eliminate' ? {} : { mode: rule.mode }),
+      ...(found.kind === 'forward' ? { would: found.would } : {}),
       ...(found.kind === 'quarantine' ? { code: found.code } : {}),
       ...(detail === undefined ? {} : { detail }),
       ...(found.record === undefined ? {} : { firstSeen: found.record.born, copies: found.record.copies, attempt: found.record.attempts.length }),

@@ -1,13 +1,31 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { runCli, startNode, type Ran } from '../support/child.js';
+import { main } from '../../src/cli/main.js';
+import { startNode } from '../support/child.js';
 import type { OwnedProcess } from '../support/owned-process.js';
 
 const run = promisify(execFile);
 
-/** `as4-once <args>` as an operator types it, with the configuration named by the environment. */
-export function operator(configFile: string): (...args: string[]) => Promise<Ran> {
-  return async (...args) => await runCli(args, { env: { AS4_ONCE_CONFIG: configFile, NO_COLOR: '1' } });
+export interface Ran {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/**
+ * `as4-once <args>` as an operator types it, with the configuration named by the environment; within this process,
+ * beside the servers that run in theirs, since to start a process for each of a hundred commands takes minutes.
+ */
+export function operator(configFile: string, env: Readonly<Record<string, string>> = {}): (...args: string[]) => Promise<Ran> {
+  return async (...args) => {
+    let [stdout, stderr] = ['', ''];
+    const io = {
+      out: (text: string) => void (stdout += text), err: (text: string) => void (stderr += text), tty: false,
+      env: { AS4_ONCE_CONFIG: configFile, NO_COLOR: '1', ...env },
+    };
+    const code = await main(args, io);
+    return { code, stdout, stderr };
+  };
 }
 
 /** The same, which must end well; its standard output as JSON. */
