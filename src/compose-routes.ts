@@ -1,9 +1,9 @@
 import type { Clock } from './clock.js';
 import { endpointRoute, type EndpointParts } from './compose-endpoint.js';
 import { keysOf } from './compose-keys.js';
+import { accessPointOf } from './config/access-point-of.js';
 import type { Config, RouteConfig } from './config/config.js';
 import { clientTls } from './config/pem-files.js';
-import { accessPoint } from './delivery/access-points.js';
 import { createUpstream } from './delivery/upstream.js';
 import { as4Protocol } from './ebms/as4.js';
 import { buildErrorSignal } from './ebms/error-signal.js';
@@ -50,12 +50,8 @@ export function composeRoutes(config: Config, parts: EndpointParts): Generation 
 /** Role front: somebody else's access point behind us. */
 function frontRoute(config: Config, route: RouteConfig, clock: Clock): MountedRoute {
   if (route.upstream === undefined) throw new As4OnceError('CONFIG_INVALID', `route ${route.path} has no upstream`);
-  const { url, remembers, persistent, notReached, preserveHost, connections, tls } = route.upstream;
-  const point = accessPoint(route.accessPoint ?? 'other', {
-    ...(remembers === undefined ? {} : { remembersMs: remembers }),
-    ...(persistent === undefined ? {} : { persistent }),
-    ...(notReached === undefined ? {} : { notReached }),
-  });
+  const { url, preserveHost, connections, tls } = route.upstream;
+  const point = accessPointOf(route);
   const upstream = createUpstream({
     url, accessPoint: point, place: { mount: route.path, exact: route.protocol === 'as4' }, limits: config.limits, times: config.times, clock,
     ...(preserveHost === undefined ? {} : { preserveHost }),

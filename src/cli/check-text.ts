@@ -1,8 +1,8 @@
+import { accessPointOf } from '../config/access-point-of.js';
 import type { Config, RouteConfig, WatchConfig } from '../config/config.js';
 import type { Address } from '../config/values.js';
 import type { Projection } from '../config/projection.js';
 import { redact } from '../config/redact.js';
-import { accessPoint } from '../delivery/access-points.js';
 import { formatDuration } from '../policy/duration.js';
 import { CRITERIA } from '../policy/match.js';
 import { compileRules, type PartnerRule, type RuleChanges, type RuleValues } from '../policy/select.js';
@@ -65,12 +65,7 @@ function ledgerText({ ledger }: Config): string {
 function routeLines(route: RouteConfig): readonly string[] {
   const lines = [`  ${route.protocol}, scope ${route.scope}, to ${route.upstream?.url ?? backendText(route)}`];
   if (route.accessPoint === undefined || route.upstream === undefined) return lines;
-  const { remembers, persistent, notReached } = route.upstream;
-  const point = accessPoint(route.accessPoint, {
-    ...(remembers === undefined ? {} : { remembersMs: remembers }),
-    ...(persistent === undefined ? {} : { persistent }),
-    ...(notReached === undefined ? {} : { notReached }),
-  });
+  const point = accessPointOf(route);
   const memory = point.remembersMs === 0
     ? 'recognises no second copy itself'
     : [`recognises a second copy itself for ${formatDuration(point.remembersMs)}`,

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { systemClock } from '../clock.js';
 import { keysOf } from '../compose-keys.js';
+import { memoryOf } from '../config/access-point-of.js';
 import { builtInRule } from '../config/rules.js';
 import type { Config, RouteConfig } from '../config/config.js';
 import { loadConfig } from '../config/load.js';
@@ -70,7 +71,7 @@ async function readAs4(bytes: Uint8Array, contentType: string | undefined, confi
     windowMs: rule.window,
   };
   const refused = (bundled && rule.bundle === 'refuse') || (!message.signed && rule.unsigned === 'refuse');
-  const now = refused ? { now: 'refuse' as const } : config === undefined ? {} : await foretell(message, rule, scope, config);
+  const now = refused ? { now: 'refuse' as const } : config === undefined ? {} : await foretell(message, rule, config, route);
   return { ...description, ...policy, ...now };
 }
 
@@ -88,12 +89,14 @@ function keyParts({ protocol, reference, facts }: Message, rule: Rule, scope: st
 }
 
 /** Judges the standing record as a claim would, by the same transition, and writes nothing. */
-async function foretell(message: Message, rule: Rule, scope: string, config: Config): Promise<{ now: Foretold; record?: object }> {
+async function foretell(message: Message, rule: Rule, config: Config, route: RouteConfig | undefined): Promise<{ now: Foretold; record?: object }> {
   const ledger = await openLedger(config, undefined, true);
   try {
+    const scope = route?.scope ?? 'default';
+    const memory = route === undefined ? { remembersMs: 0, persistent: true } : memoryOf(route);
     const { key } = keysOf(message, rule, scope);
     const found = await ledger.find(key);
-    const claim = claimFor({ key, message, rule, scope, times: config.times, owner: thisProcess('read'), token: systemClock.id(), take: false, remembersMs: 0, persistent: true });
+    const claim = claimFor({ key, message, rule, scope, times: config.times, owner: thisProcess('read'), token: systemClock.id(), take: false, ...memory });
     const at = { now: found?.now ?? systemClock.now(), contactMs: Infinity, isDead: () => false };
     const { answer } = transition(found?.record, 'claim', claim, at);
     const record = found === undefined ? {} : { record: { state: found.record.state, firstSeen: iso(found.record.born), copies: found.record.copies, attempts: found.record.attempts.length } };
@@ -111,12 +114,12 @@ interface Shown {
   readonly [field: string]: unknown;
 }
 
-/** SOAP and MIME are AS4; what begins with other XML, UNA, UNB or ISA is EDI. */
+/** SOAP, a bare eb:Messaging and MIME are AS4; what begins with other XML, UNA, UNB or ISA is EDI. */
 function isAs4(bytes: Uint8Array, contentType: string | undefined): boolean {
   if (contentType !== undefined) return true;
   const category = categoryOf(bytes);
   if (category === 'edifact' || category === 'x12') return false;
-  return category === 'unknown' || /<(?:[\w.-]+:)?Envelope[\s>]/.test(Buffer.from(bytes.subarray(0, 4096)).toString('latin1'));
+  return category === 'unknown' || /<(?:[\w.-]+:)?(?:Envelope|Messaging)[\s>]/.test(Buffer.from(bytes.subarray(0, 4096)).toString('latin1'));
 }
 
 function readStored(file: string): Uint8Array {
