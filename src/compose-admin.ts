@@ -18,6 +18,9 @@ import { compileRules } from './policy/select.js';
 /** How often the ledger is asked what is held, uncertain and in flight, ms. */
 const LOOK_EVERY = 30_000;
 
+/** How old the answer to a question about it may be, ms: open dashboards share one look. */
+const FRESH = 4_000;
+
 /** The dashboard is absent where the configuration says `dashboard: false`. */
 export interface Admin extends Pick<AdminParts, 'api' | 'dashboard'> {
   /** Puts another configuration in force: its token, its certificates, its routes. */
@@ -52,7 +55,7 @@ export function composeAdmin(once: Once, first: Config, configFile: string, cloc
   const iso = (ms: number): string => new Date(ms).toISOString();
 
   const status = async (): Promise<StatusView> => {
-    const [load, now, meta] = await Promise.all([once.load(), standing.look(), ledger.meta().catch(() => undefined)]);
+    const [load, now, meta] = await Promise.all([once.load(), standing.look(FRESH), ledger.meta().catch(() => undefined)]);
     const { role, routes } = config;
     return {
       asOf: iso(clock.now()),
@@ -64,7 +67,7 @@ export function composeAdmin(once: Once, first: Config, configFile: string, cloc
         return { name, path, protocol, scope, partners: partners.length, mode: defaults.mode, window: defaults.window };
       }),
       ...load,
-      ...(now === undefined ? {} : { ledger: ledgerView(now, meta) }),
+      ...(now === undefined || meta === undefined ? {} : { ledger: ledgerView(now, meta) }),
       certificates: certificates.map((own) => ({ ...own, notAfter: iso(own.notAfter) })),
     };
   };
@@ -80,7 +83,7 @@ export function composeAdmin(once: Once, first: Config, configFile: string, cloc
     close: () => stop.abort(),
   };
 
-  function ledgerView({ stats, at: _, oldestHeld, oldestUncertain, ...counts }: NonNullable<typeof standing.latest>, meta: { id: string; settles: number } | undefined): NonNullable<StatusView['ledger']> {
+  function ledgerView({ stats, at: _, oldestHeld, oldestUncertain, ...counts }: NonNullable<typeof standing.latest>, meta: { id: string; settles: number }): NonNullable<StatusView['ledger']> {
     return {
       ...counts,
       records: stats.records,
@@ -89,7 +92,8 @@ export function composeAdmin(once: Once, first: Config, configFile: string, cloc
       ...(stats.byState === undefined ? {} : { byState: stats.byState }),
       ...(oldestHeld === undefined ? {} : { oldestHeld: iso(oldestHeld) }),
       ...(oldestUncertain === undefined ? {} : { oldestUncertain: iso(oldestUncertain) }),
-      ...(meta === undefined ? {} : { id: meta.id, settles: meta.settles }),
+      id: meta.id,
+      settles: meta.settles,
     };
   }
 }

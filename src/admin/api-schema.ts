@@ -59,7 +59,7 @@ export const statusSchema = z.strictObject({
     oldestHeld: time.optional(), oldestUncertain: time.optional(),
     records: count, bytes: count, maxBytes: count.optional(),
     byState: z.record(z.string(), count).optional(),
-    id: z.string().optional(), settles: count.optional().describe('Settles ever seen; falls only if the ledger went back in time.'),
+    id: z.string(), settles: count.describe('Settles ever seen; falls only if the ledger went back in time.'),
   }).optional().describe('Missing while the ledger cannot be reached.'),
   certificates: z.array(z.strictObject({ use: z.string(), file: z.string(), subject: z.string(), notAfter: time })),
 }).describe('GET /api/status');

@@ -24,6 +24,8 @@ export class StandingWatch {
   readonly #ledger: Ledger;
   readonly #clock: Clock;
   #latest: Standing | undefined;
+  #lookedAt = -Infinity;
+  #looking: Promise<void> | undefined;
 
   constructor(ledger: Ledger, clock: Clock) {
     this.#ledger = ledger;
@@ -34,7 +36,22 @@ export class StandingWatch {
     return this.#latest;
   }
 
-  async look(): Promise<Standing | undefined> {
+  /**
+   * What there is, as of a look at most `maxAgeMs` ago; many who ask at once share one look. On Redis a look costs
+   * hundreds of small commands.
+   */
+  async look(maxAgeMs = 0): Promise<Standing | undefined> {
+    if (this.#clock.monotonic() - this.#lookedAt >= maxAgeMs) {
+      this.#looking ??= this.#look().finally(() => {
+        this.#looking = undefined;
+      });
+      await this.#looking;
+    }
+    return this.#latest;
+  }
+
+  async #look(): Promise<void> {
+    this.#lookedAt = this.#clock.monotonic();
     try {
       const [held, uncertain, inFlight, stats] = await Promise.all([
         this.#ledger.list('held', COUNTED), this.#ledger.list('uncertain', COUNTED), this.#ledger.list('inFlight', COUNTED), this.#ledger.stats(),
@@ -49,7 +66,6 @@ export class StandingWatch {
     } catch {
       this.#latest = undefined; // health says that and why the ledger is out of reach
     }
-    return this.#latest;
   }
 
   /** Until the signal aborts. */

@@ -53,8 +53,16 @@ async function look() {
   }
 }
 
+const NONE = { records: [], more: false };
+let waited = 0;
+
 async function lookClosely() {
-  const [status, held, uncertain, storms, partners] = await Promise.all(['/status', '/list?what=held', '/list?what=uncertain', '/storms', '/partners'].map((path) => ask(path)));
+  const [status, storms, partners] = await Promise.all(['/status', '/storms', '/partners'].map((path) => ask(path)));
+  // the lists are asked for only while there is, or was a moment ago, something in them
+  const { held: holding = 0, uncertain: doubting = 0 } = status.ledger ?? {};
+  const some = holding + doubting > 0 || waited > 0;
+  const [held, uncertain] = some ? await Promise.all(['held', 'uncertain'].map((what) => ask(`/list?what=${what}`))) : [NONE, NONE];
+  waited = held.records.length + uncertain.records.length;
   drawWaiting(held, uncertain);
   drawStorms(storms);
   drawPartners(partners);
@@ -147,8 +155,8 @@ function drawNode(status) {
       ['Records', number(ledger.records)],
       ['Size', ledger.maxBytes === undefined ? bytes(ledger.bytes) : `${bytes(ledger.bytes)} of ${bytes(ledger.maxBytes)}`],
       ['Held', number(ledger.held)], ['Uncertain', number(ledger.uncertain)], ['In flight', number(ledger.inFlight)],
-      ['Settles ever', ledger.settles === undefined ? 'unknown' : number(ledger.settles)],
-      ['Identity', ledger.id ?? 'unknown'],
+      ['Settles ever', number(ledger.settles)],
+      ['Identity', ledger.id],
     ])),
     el('div', { class: 'card' }, el('h3', {}, 'This process'), facts([
       ['Attempts in progress', number(node.underWay)], ['Copies waiting', number(node.waiting)],
