@@ -174,7 +174,9 @@ function replayOf<T extends Json | void>(record: LedgerRecord): OnceResult<T> {
   const { reply, born: firstSeen, copies } = record;
   if (reply === undefined) return { kind: 'held', firstSeen };
   const text = Buffer.from(openReply(reply)).toString('utf8');
-  if (reply.contentType !== JSON_TYPE) throw new As4OnceError('RECORD_UNREADABLE', `the stored reply is ${reply.contentType} and not of once()`);
+  if (reply.contentType !== JSON_TYPE) {
+    throw new As4OnceError('RECORD_UNREADABLE', `the stored reply is ${reply.contentType} and not of once()`);
+  }
   return { kind: 'replay', reply: (text === '' ? undefined : JSON.parse(text)) as T, firstSeen, copies };
 }
 
@@ -192,7 +194,9 @@ function claimOf(given: OnceMessage, options: OnceSettings, clock: Clock, counte
 }
 
 function messageOf({ reference, type, from, to, content }: OnceMessage): Message {
-  if (reference === '' || Buffer.byteLength(reference) > 255) throw new As4OnceError('REFERENCE_MISSING', 'a reference has 1 to 255 bytes');
+  if (reference === '' || Buffer.byteLength(reference) > 255) {
+    throw new As4OnceError('REFERENCE_MISSING', 'a reference has 1 to 255 bytes');
+  }
   const digest = content === undefined ? 'none' : createHash('sha256').update(content).digest('hex');
   return {
     protocol: 'reference', reference, ...(type === undefined ? {} : { type }),

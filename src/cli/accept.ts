@@ -29,7 +29,9 @@ export async function accept(args: readonly string[], io: Io): Promise<number> {
   }
   const [file] = positionals;
   if (file === undefined || positionals.length > 1) throw new As4OnceError('USAGE', 'accept needs one FILE');
-  if (values.reason === undefined || values.reason.trim() === '') throw new As4OnceError('USAGE', 'a reason is needed: --reason TEXT');
+  if (values.reason === undefined || values.reason.trim() === '') {
+    throw new As4OnceError('USAGE', 'a reason is needed: --reason TEXT');
+  }
   const config = configured(values.config, io);
   const watched = await acceptFile(config.watch, file, { who: `${userInfo().username}@${hostname()}`, when: systemClock.now(), reason: values.reason });
   io.out(`requeued: the next pass of ${watched.name} delivers it\n`);

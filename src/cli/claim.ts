@@ -83,7 +83,9 @@ async function placeOf(config: Config, file: string): Promise<Reading> {
   const category = categoryOf(await beginning(file));
   if (category === 'unknown') throw new As4OnceError('EDI_BROKEN', `${file} begins neither with UNA, UNB, ISA nor with XML`);
   const place = [...config.watch, ...config.routes].find(({ protocol }) => protocol === category);
-  if (place === undefined) throw new As4OnceError('CONFIG_INVALID', `the configuration has neither a watch: entry nor a route of protocol ${category}`);
+  if (place === undefined) {
+    throw new As4OnceError('CONFIG_INVALID', `the configuration has neither a watch: entry nor a route of protocol ${category}`);
+  }
   return { config: { protocol: category, scope: place.scope }, rules: compileRules(place.rules), limits: config.limits };
 }
 
@@ -122,7 +124,9 @@ class Claims {
     const found = foundIn(made.map(({ answer }) => answer));
     if (found !== 'first') {
       for (const { claim: one, answer } of made) {
-        if (answer.kind === 'claimed') await this.#ledger.release({ key: one.key, token: one.token, outcome: 'rejected', reason: found, hold: false, counts: false, openKeptMs: one.openKeptMs, claim: one });
+        if (answer.kind === 'claimed') {
+          await this.#ledger.release({ key: one.key, token: one.token, outcome: 'rejected', reason: found, hold: false, counts: false, openKeptMs: one.openKeptMs, claim: one });
+        }
       }
     }
     return { found, keys: made.map(({ claim: one }) => one.key), answers: made.map(({ answer }) => answer).filter(({ kind }) => kind !== 'claimed') };

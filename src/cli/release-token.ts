@@ -25,13 +25,17 @@ export async function releaseToken(args: readonly string[], io: Io): Promise<num
   }
   const token = readToken(values.token ?? '');
   const { outcome } = values;
-  if (outcome !== 'rejected' && outcome !== 'uncertain') throw new As4OnceError('USAGE', '--outcome is rejected or uncertain');
+  if (outcome !== 'rejected' && outcome !== 'uncertain') {
+    throw new As4OnceError('USAGE', '--outcome is rejected or uncertain');
+  }
   const config = configured(values.config, io);
   return await withLedger(config, async (ledger) => {
     for (const { key, token: own, record, claim } of await standing(ledger, token)) {
       const reason = values.reason ?? `release --outcome ${outcome}`;
       const answer = await ledger.release({ key, token: own, outcome, reason, hold: false, counts: true, openKeptMs: claim.openKeptMs, claim });
-      if (answer.kind !== 'ok') throw new As4OnceError('STALE', `${record.reference} is ${answer.kind === 'gone' ? 'gone' : answer.record.state} by another copy`);
+      if (answer.kind !== 'ok') {
+        throw new As4OnceError('STALE', `${record.reference} is ${answer.kind === 'gone' ? 'gone' : answer.record.state} by another copy`);
+      }
     }
     io.out(values.json === true ? `${JSON.stringify({ released: token.keys.length, outcome })}\n` : `released: ${outcome === 'rejected' ? 'the next copy is a first one' : 'the next copy is held for an operator, or redelivered, as policy says'}\n`);
     return EXIT.ok;

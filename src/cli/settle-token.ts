@@ -33,11 +33,15 @@ export async function settleToken(args: readonly string[], io: Io): Promise<numb
     for (const { key, token: own, record, claim, beganMsAgo } of await standing(ledger, token)) {
       const settled = record.state === 'settled' && record.token === own;
       const reply = storeAcks(withAck(settled ? openAcks(record.reply) : undefined, own, ack));
-      if (reply.length > config.limits.maxReply) throw new As4OnceError('USAGE', `the acknowledgements of one message are larger than limits.maxReply (${config.limits.maxReply} bytes)`);
+      if (reply.length > config.limits.maxReply) {
+        throw new As4OnceError('USAGE', `the acknowledgements of one message are larger than limits.maxReply (${config.limits.maxReply} bytes)`);
+      }
       const answer = settled
         ? await ledger.attach({ key, reply })
         : await ledger.settle({ key, token: own, fingerprint: record.fingerprint, reply, beganMsAgo, claim });
-      if (answer.kind !== 'ok' || answer.record.token !== own) throw new As4OnceError('STALE', `${record.reference} is ${answer.kind === 'gone' ? 'gone' : answer.record.state} by another copy`);
+      if (answer.kind !== 'ok' || answer.record.token !== own) {
+        throw new As4OnceError('STALE', `${record.reference} is ${answer.kind === 'gone' ? 'gone' : answer.record.state} by another copy`);
+      }
     }
     io.out(values.json === true ? `${JSON.stringify({ settled: token.keys.length })}\n` : 'settled: a repetition is told so from now on\n');
     return EXIT.ok;

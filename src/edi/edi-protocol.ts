@@ -40,7 +40,9 @@ export function sbdhProtocol(): Protocol {
       };
       const end = (): Read => {
         const document = reader.end();
-        if (document.header === undefined) throw new As4OnceError('SBDH_BROKEN', `no StandardBusinessDocument but ${document.root.slice(0, 80)}`);
+        if (document.header === undefined) {
+          throw new As4OnceError('SBDH_BROKEN', `no StandardBusinessDocument but ${document.root.slice(0, 80)}`);
+        }
         return { kind: 'message', message: sbdhMessage(document.header, hash.digest('hex')), bundled: false, content: { document } satisfies EdiContent };
       };
       return decodedReading(headers, limits, 'sbdh', { push, end });
@@ -55,7 +57,9 @@ function interchangeProtocol(syntax: 'edifact' | 'x12', { checks = () => 'warn' 
       let interchange: Interchange | undefined;
       const onInterchange = (one: Interchange): void => {
         // each interchange has its own key and its own acknowledgement; one response cannot carry two
-        if (interchange !== undefined) throw new EdiBroken('a second interchange in one request', { segment: 1, tag: '', offset: one.start });
+        if (interchange !== undefined) {
+          throw new EdiBroken('a second interchange in one request', { segment: 1, tag: '', offset: one.start });
+        }
         interchange = one;
       };
       const reader = new InterchangeReader({ syntax, onInterchange });

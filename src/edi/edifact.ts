@@ -103,13 +103,19 @@ export class EdifactSyntax implements Syntax {
       const ref = this.#text(elements, 5, 0, place);
       const type = this.#text(elements, 1, 0, place);
       current.groupRef = ref;
-      if (current.groups.length < LISTED) current.groups.push({ ...(type === undefined ? {} : { type }), ...(ref === undefined ? {} : { ref }) });
+      if (current.groups.length < LISTED) {
+        current.groups.push({ ...(type === undefined ? {} : { type }), ...(ref === undefined ? {} : { ref }) });
+      }
       return;
     }
     const count = this.#text(elements, 1, 0, place);
     const ref = this.#text(elements, 2, 0, place);
-    if (ref !== current.groupRef) current.findings.add('group', 'reference', `UNE reference '${ref ?? ''}' != UNG 0048 '${current.groupRef ?? ''}'`, place);
-    if (differs(count, current.groupMessages)) current.findings.add('group', 'count', `UNE count ${count}, counted ${current.groupMessages}`, place);
+    if (ref !== current.groupRef) {
+      current.findings.add('group', 'reference', `UNE reference '${ref ?? ''}' != UNG 0048 '${current.groupRef ?? ''}'`, place);
+    }
+    if (differs(count, current.groupMessages)) {
+      current.findings.add('group', 'count', `UNE count ${count}, counted ${current.groupMessages}`, place);
+    }
   }
 
   #message(place: Place, elements: Elements): void {
@@ -148,7 +154,9 @@ export class EdifactSyntax implements Syntax {
     current.unz = { ...(count === undefined ? {} : { count }), ...(ref === undefined ? {} : { ref }) };
     const { findings } = current;
     const expected = current.unb?.controlRef;
-    if (ref !== expected) findings.add('interchange', 'reference', `UNZ reference '${ref ?? ''}' != UNB 0020 '${expected ?? ''}'`, place);
+    if (ref !== expected) {
+      findings.add('interchange', 'reference', `UNZ reference '${ref ?? ''}' != UNB 0020 '${expected ?? ''}'`, place);
+    }
     const counted = current.groupCount > 0 ? current.groupCount : current.messageCount;
     if (differs(count, counted)) findings.add('interchange', 'count', `UNZ count ${count}, counted ${counted}`, place);
     if (current.repeated) findings.add('message', 'repeated', 'repeated UNH reference', place);

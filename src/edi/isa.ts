@@ -21,7 +21,9 @@ export function readIsa(bytes: Uint8Array, offset: number): Isa {
   const raw = ['ISA'];
   let at = 3;
   for (const width of WIDTHS) {
-    if (bytes[at] !== element) throw new EdiBroken('ISA is not 106 characters with its separators in place', { ...place, offset: offset + at });
+    if (bytes[at] !== element) {
+      throw new EdiBroken('ISA is not 106 characters with its separators in place', { ...place, offset: offset + at });
+    }
     raw.push(Buffer.from(bytes.subarray(at + 1, at + 1 + width)).toString('latin1'));
     at += 1 + width;
   }
@@ -32,7 +34,9 @@ export function readIsa(bytes: Uint8Array, offset: number): Isa {
     throw new EdiBroken('the separators of ISA cannot be told apart or are letters', place);
   }
   for (const index of NAMING) {
-    if ([...(raw[index] ?? '')].some((letter) => letter < ' ' || letter === '\x7f')) throw new EdiBroken(`a control character in ISA${String(index).padStart(2, '0')}`, place);
+    if ([...(raw[index] ?? '')].some((letter) => letter < ' ' || letter === '\x7f')) {
+      throw new EdiBroken(`a control character in ISA${String(index).padStart(2, '0')}`, place);
+    }
   }
   const values = raw.map((value) => value.trimEnd());
   for (const index of [6, 8, 13]) {

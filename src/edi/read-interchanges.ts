@@ -30,7 +30,9 @@ function collect(options: ReadOptions): { reader: InterchangeReader; found: Inte
   const { most = MOST_INTERCHANGES, ...others } = options;
   const found: Interchange[] = [];
   const onInterchange = (interchange: Interchange): void => {
-    if (found.length >= most) throw new EdiBroken(`more than ${most} interchanges in one file`, { segment: 1, tag: '', offset: interchange.start });
+    if (found.length >= most) {
+      throw new EdiBroken(`more than ${most} interchanges in one file`, { segment: 1, tag: '', offset: interchange.start });
+    }
     found.push(interchange);
   };
   return { reader: new InterchangeReader({ ...others, onInterchange }), found };

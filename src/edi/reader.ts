@@ -120,7 +120,9 @@ export class InterchangeReader {
     const place = this.#nowhere();
     if (found === undefined) {
       const charset = foreignCharset(head);
-      if (charset !== undefined) throw new EdiBroken(`the file is in ${charset}; EDI envelopes are read in ASCII-based character sets only`, place);
+      if (charset !== undefined) {
+        throw new EdiBroken(`the file is in ${charset}; EDI envelopes are read in ASCII-based character sets only`, place);
+      }
       if (head.includes(0)) throw new EdiBroken('NUL byte', { ...place, offset: this.#start + head.indexOf(0) });
       if (tag === 'UIB') throw new EdiBroken('interactive EDIFACT (UIB) is not supported', place);
       throw new EdiBroken(this.#seen === 0 ? 'begins neither with UNA, UNB nor with ISA' : 'bytes that are no interchange', place);
@@ -151,7 +153,9 @@ export class InterchangeReader {
 /** Names a character set in which a reader of ASCII envelopes would find nothing. */
 function foreignCharset(head: Uint8Array): string | undefined {
   const [a, b, c] = head;
-  if ((a === 0xff && b === 0xfe) || (a === 0xfe && b === 0xff) || (a !== 0 && b === 0 && c !== 0) || (a === 0 && b !== 0)) return 'UTF-16';
+  if ((a === 0xff && b === 0xfe) || (a === 0xfe && b === 0xff) || (a !== 0 && b === 0 && c !== 0) || (a === 0 && b !== 0)) {
+    return 'UTF-16';
+  }
   // UNA, UNB and ISA in EBCDIC
   if ((a === 0xe4 && b === 0xd5 && (c === 0xc1 || c === 0xc2)) || (a === 0xc9 && b === 0xe2 && c === 0xc1)) return 'EBCDIC';
   return undefined;

@@ -100,7 +100,9 @@ export class BusinessDocumentReader implements XmlEvents {
   get early(): SbdHeader | 'none' | undefined {
     if (this.#payloads === 0) return undefined;
     if (this.#root?.local !== 'StandardBusinessDocument') return 'none';
-    if (this.#root.uri !== SBDH) throw new As4OnceError('SBDH_BROKEN', `StandardBusinessDocument is in the namespace '${this.#root.uri.slice(0, 200)}'`);
+    if (this.#root.uri !== SBDH) {
+      throw new As4OnceError('SBDH_BROKEN', `StandardBusinessDocument is in the namespace '${this.#root.uri.slice(0, 200)}'`);
+    }
     return this.#header();
   }
 
@@ -109,9 +111,13 @@ export class BusinessDocumentReader implements XmlEvents {
     const root = this.#root;
     if (root === undefined) throw new As4OnceError('SBDH_BROKEN', 'no root element');
     const named = { root: root.local, ...(root.uri === '' ? {} : { rootNamespace: root.uri }) };
-    if (root.local === 'StandardBusinessDocumentHeader') throw new As4OnceError('SBDH_BROKEN', 'a StandardBusinessDocumentHeader alone, without its document');
+    if (root.local === 'StandardBusinessDocumentHeader') {
+      throw new As4OnceError('SBDH_BROKEN', 'a StandardBusinessDocumentHeader alone, without its document');
+    }
     const enveloped = root.local === 'StandardBusinessDocument';
-    if (enveloped && root.uri !== SBDH) throw new As4OnceError('SBDH_BROKEN', `StandardBusinessDocument is in the namespace '${root.uri.slice(0, 200)}'`);
+    if (enveloped && root.uri !== SBDH) {
+      throw new As4OnceError('SBDH_BROKEN', `StandardBusinessDocument is in the namespace '${root.uri.slice(0, 200)}'`);
+    }
     const header = enveloped ? this.#header() : undefined;
     if (this.#payloads > 1) throw new As4OnceError('SBDH_BROKEN', 'more than one business message');
     if (this.#payload === undefined) throw new As4OnceError('SBDH_BROKEN', 'no business message');
@@ -123,7 +129,9 @@ export class BusinessDocumentReader implements XmlEvents {
     this.#path.push(tag.local);
     if (depth === 1) {
       this.#root = tag;
-      if (tag.local !== 'StandardBusinessDocument' && tag.local !== 'StandardBusinessDocumentHeader') this.#openPayload(tag, depth);
+      if (tag.local !== 'StandardBusinessDocument' && tag.local !== 'StandardBusinessDocumentHeader') {
+        this.#openPayload(tag, depth);
+      }
       return false;
     }
     if (this.#payloadDepth > 0) return this.#insidePayload(tag, depth);
@@ -154,7 +162,9 @@ export class BusinessDocumentReader implements XmlEvents {
   #insidePayload(tag: XmlTag, depth: number): boolean {
     const { local } = tag;
     const payload = this.#payload;
-    if (depth !== this.#payloadDepth + 1 || tag.uri !== UBL_BASIC || payload === undefined || this.#payloads > 1) return false;
+    if (depth !== this.#payloadDepth + 1 || tag.uri !== UBL_BASIC || payload === undefined || this.#payloads > 1) {
+      return false;
+    }
     if ((local !== 'ID' && local !== 'IssueDate' && local !== 'UUID') || payload[local] !== undefined) return false;
     this.#value = (text) => {
       payload[local] = text;
@@ -199,15 +209,21 @@ export class BusinessDocumentReader implements XmlEvents {
     if (this.#headers === 0) throw new As4OnceError('SBDH_BROKEN', 'no StandardBusinessDocumentHeader');
     const value = (name: Once): string => {
       const text = this.#once.get(name);
-      if (text === undefined || text === '') throw new As4OnceError('SBDH_BROKEN', `${name} is ${text === undefined ? 'missing' : 'empty'}`);
+      if (text === undefined || text === '') {
+        throw new As4OnceError('SBDH_BROKEN', `${name} is ${text === undefined ? 'missing' : 'empty'}`);
+      }
       return text;
     };
     const headerVersion = value('HeaderVersion');
-    if (headerVersion !== '1.0') throw new As4OnceError('SBDH_BROKEN', `HeaderVersion '${headerVersion.slice(0, 40)}' instead of 1.0`);
+    if (headerVersion !== '1.0') {
+      throw new As4OnceError('SBDH_BROKEN', `HeaderVersion '${headerVersion.slice(0, 40)}' instead of 1.0`);
+    }
     const creationDateAndTime = value('CreationDateAndTime');
     if (!isDateTime(creationDateAndTime)) throw new As4OnceError('SBDH_BROKEN', 'CreationDateAndTime is no date and time');
     const instanceIdentifier = value('InstanceIdentifier');
-    if (Buffer.byteLength(instanceIdentifier) > LIMITS.messageId) throw new As4OnceError('SBDH_BROKEN', `InstanceIdentifier is longer than ${LIMITS.messageId} bytes`);
+    if (Buffer.byteLength(instanceIdentifier) > LIMITS.messageId) {
+      throw new As4OnceError('SBDH_BROKEN', `InstanceIdentifier is longer than ${LIMITS.messageId} bytes`);
+    }
     return {
       headerVersion, creationDateAndTime, instanceIdentifier,
       sender: this.#partner('Sender'), receiver: this.#partner('Receiver'),
@@ -218,12 +234,18 @@ export class BusinessDocumentReader implements XmlEvents {
 
   #partner(role: 'Sender' | 'Receiver'): Partner {
     const count = this.#partnerCounts[role];
-    if (count !== 1) throw new As4OnceError('SBDH_BROKEN', `${count === 0 ? 'no' : count} ${role} elements, there must be one`);
+    if (count !== 1) {
+      throw new As4OnceError('SBDH_BROKEN', `${count === 0 ? 'no' : count} ${role} elements, there must be one`);
+    }
     const [partner, ...others] = this.#partners[role];
-    if (partner === undefined || others.length > 0) throw new As4OnceError('SBDH_BROKEN', `${role} must hold one Identifier`);
+    if (partner === undefined || others.length > 0) {
+      throw new As4OnceError('SBDH_BROKEN', `${role} must hold one Identifier`);
+    }
     if (partner.value === '') throw new As4OnceError('SBDH_BROKEN', `the Identifier of ${role} is empty`);
     if (partner.authority === '') throw new As4OnceError('SBDH_BROKEN', `the Authority of ${role} is empty`);
-    if (Buffer.byteLength(partner.value) > LIMITS.partyId) throw new As4OnceError('SBDH_BROKEN', `the Identifier of ${role} is longer than ${LIMITS.partyId} bytes`);
+    if (Buffer.byteLength(partner.value) > LIMITS.partyId) {
+      throw new As4OnceError('SBDH_BROKEN', `the Identifier of ${role} is longer than ${LIMITS.partyId} bytes`);
+    }
     return partner;
   }
 }

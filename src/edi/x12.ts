@@ -108,7 +108,9 @@ export class X12Syntax implements Syntax {
     const [count = '', number = ''] = values;
     if (group === undefined) findings.add('group', 'missing', `GE '${number}' without GS`, place);
     else if (number !== group.GS06) findings.add('group', 'reference', `GE02 '${number}' != GS06 '${group.GS06}'`, place);
-    if (DIGITS.test(count) && Number(count) !== groupSets) findings.add('group', 'count', `GE01 ${count}, counted ${groupSets} transaction sets`, place);
+    if (DIGITS.test(count) && Number(count) !== groupSets) {
+      findings.add('group', 'count', `GE01 ${count}, counted ${groupSets} transaction sets`, place);
+    }
     this.#current.group = undefined;
   }
 
@@ -137,8 +139,12 @@ export class X12Syntax implements Syntax {
       return;
     }
     const counted = place.segment - current.began + 1;
-    if (number !== current.setNumber) current.findings.add('message', 'reference', `SE02 '${number}' != ST02 '${current.setNumber}'`, place);
-    if (DIGITS.test(count) && Number(count) !== counted) current.findings.add('message', 'count', `SE01 ${count}, counted ${counted} segments`, place);
+    if (number !== current.setNumber) {
+      current.findings.add('message', 'reference', `SE02 '${number}' != ST02 '${current.setNumber}'`, place);
+    }
+    if (DIGITS.test(count) && Number(count) !== counted) {
+      current.findings.add('message', 'count', `SE01 ${count}, counted ${counted} segments`, place);
+    }
     current.began = 0;
     current.acknowledgements.closeSet();
   }

@@ -37,6 +37,8 @@ export function needsBody({ pointer, path }: Extraction): boolean {
 /** A value that is given twice could be read either way by whoever stands behind us, so it is refused. */
 export function sole(values: readonly string[], what: string): string | undefined {
   const different = new Set(values);
-  if (different.size > 1) throw new As4OnceError('REFERENCE_MISSING', `${what} stands there ${values.length} times, with different values`);
+  if (different.size > 1) {
+    throw new As4OnceError('REFERENCE_MISSING', `${what} stands there ${values.length} times, with different values`);
+  }
   return values[0] === '' ? undefined : values[0];
 }

@@ -134,7 +134,9 @@ export class JsonValues {
     if (!onTheWay) return undefined;
     const path = this.#frames.map((frame) => frame.step);
     const key = keyOf(path);
-    if (this.#found.has(key)) throw new As4OnceError('REFERENCE_MISSING', `/${path.join('/').slice(0, 200)} stands in the body twice`);
+    if (this.#found.has(key)) {
+      throw new As4OnceError('REFERENCE_MISSING', `/${path.join('/').slice(0, 200)} stands in the body twice`);
+    }
     this.#found.set(key, undefined);
     return key;
   }
@@ -177,7 +179,9 @@ export class JsonValues {
     this.#text += letter;
     if (this.#text.length <= LONGEST) return;
     if (this.#token === 'bare') this.#broken('a number that is too long');
-    if (this.#target !== undefined) throw new As4OnceError('REFERENCE_MISSING', `the value is longer than ${LONGEST} characters`);
+    if (this.#target !== undefined) {
+      throw new As4OnceError('REFERENCE_MISSING', `the value is longer than ${LONGEST} characters`);
+    }
     // a name this long is no step of any pointer, so what follows of it does not matter
     this.#keep = false;
   }
@@ -195,7 +199,9 @@ export class JsonValues {
 
   #endBare(): void {
     this.#token = 'none';
-    if (!LITERALS.has(this.#text) && !NUMBER.test(this.#text)) this.#broken(`unexpected ${JSON.stringify(this.#text.slice(0, 40))}`);
+    if (!LITERALS.has(this.#text) && !NUMBER.test(this.#text)) {
+      this.#broken(`unexpected ${JSON.stringify(this.#text.slice(0, 40))}`);
+    }
     if (this.#target !== undefined && this.#text !== 'null') this.#found.set(this.#target, `=${this.#text}`);
     this.#valueEnded();
   }

@@ -33,7 +33,9 @@ export function referenceProtocol(rule: ReferenceRule): Protocol {
   const extractions = NAMES.flatMap((name) => (rule[name] === undefined ? [] : [[name, rule[name]] as const]));
   const pointers = extractions.flatMap(([, { pointer }]) => pointer ?? []);
   const paths = extractions.flatMap(([, { path }]) => path ?? []);
-  if (pointers.length > 0 && paths.length > 0) throw new As4OnceError('CONFIG_INVALID', 'a body cannot be both JSON (pointer) and XML (path)');
+  if (pointers.length > 0 && paths.length > 0) {
+    throw new As4OnceError('CONFIG_INVALID', 'a body cannot be both JSON (pointer) and XML (path)');
+  }
   return {
     name: 'reference',
     open: ({ headers, target }, limits) => {
@@ -98,7 +100,9 @@ function readOf(rule: ReferenceRule, values: ReadonlyMap<Name, string | undefine
   }
   const bounded = (name: Name, bound: number): string | undefined => {
     const value = values.get(name);
-    if (value !== undefined && Buffer.byteLength(value) > bound) throw new As4OnceError('REFERENCE_MISSING', `the ${name} is longer than ${bound} bytes`);
+    if (value !== undefined && Buffer.byteLength(value) > bound) {
+      throw new As4OnceError('REFERENCE_MISSING', `the ${name} is longer than ${bound} bytes`);
+    }
     return value;
   };
   const type = bounded('type', limits.messageId);

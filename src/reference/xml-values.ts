@@ -62,7 +62,9 @@ export class XmlValues implements XmlEvents {
     try {
       action();
     } catch (error) {
-      if (error instanceof As4OnceError && error.code === 'SBDH_BROKEN') throw new MalformedBody(`the body is not XML: ${error.detail}`);
+      if (error instanceof As4OnceError && error.code === 'SBDH_BROKEN') {
+        throw new MalformedBody(`the body is not XML: ${error.detail}`);
+      }
       throw error;
     }
   }

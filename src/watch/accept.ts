@@ -31,7 +31,9 @@ export async function acceptFile(folders: readonly WatchConfig[], file: string, 
   const token = randomHex({ clock }, 24);
   const into = join(config.folders.work, workName({ watcher: NOBODY, token, accepted: true, kind: 'inbound', name }));
   const note = { ...acceptance, when: new Date(acceptance.when).toISOString(), token, quarantined: quarantined === undefined ? undefined : (JSON.parse(quarantined) as object) };
-  if ((await ifThere(rename(join(folder, name), into).then(() => true))) === undefined) throw new As4OnceError('NOT_FOUND', `${file} is not there`);
+  if ((await ifThere(rename(join(folder, name), into).then(() => true))) === undefined) {
+    throw new As4OnceError('NOT_FOUND', `${file} is not there`);
+  }
   await writeFile(join(folder, `${name}.accepted.json`), `${JSON.stringify(note, undefined, 2)}\n`);
   await rm(reasonFile, { force: true });
   return config;

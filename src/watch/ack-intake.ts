@@ -61,7 +61,9 @@ async function match(watching: Watching, file: WorkFile, bytes: Buffer): Promise
   if (found.length > 0) return found;
   for (const name of namesBehind(file.name)) {
     const keys = await keysByName(watching, fileName(watching, name));
-    if (keys.length > 0) return keys.map((key) => ({ key, verdict: 'positive', kind: 'file', says: `named like ${name}`, bytes }));
+    if (keys.length > 0) {
+      return keys.map((key) => ({ key, verdict: 'positive', kind: 'file', says: `named like ${name}`, bytes }));
+    }
   }
   return [];
 }

@@ -58,7 +58,9 @@ function judge(unit: Unit, claim: Claim, answer: ClaimAnswer): Finding | undefin
     case 'claimed':
       return { kind: 'first', unit, claim, record, mark: answer.mark, settled: false };
     case 'settled':
-      if (record.token === claim.token) return { kind: 'first', unit, claim, record, mark: markOf(record, claim.token), settled: true };
+      if (record.token === claim.token) {
+        return { kind: 'first', unit, claim, record, mark: markOf(record, claim.token), settled: true };
+      }
       return { kind: 'duplicate', unit, record, key: claim.key };
     case 'inFlight':
       return { kind: 'busy', unit, record };
@@ -82,7 +84,9 @@ async function mismatch(watching: Watching, file: WorkFile, unit: Unit, claim: C
   const otherSender = record.sender !== claim.sender;
   const firstSeen = new Date(record.born).toISOString();
   watching.events.emit('mismatch', { key: claim.key, messageId: message.reference, firstSeen: record.born, ...(rule.partner === undefined ? {} : { partner: rule.partner }) });
-  if (!otherSender && rule.mismatch === 'replay' && !file.accepted) return { kind: 'duplicate', unit, record, key: claim.key };
+  if (!otherSender && rule.mismatch === 'replay' && !file.accepted) {
+    return { kind: 'duplicate', unit, record, key: claim.key };
+  }
   const allowed = file.accepted || (otherSender ? rule.otherSender === 'deliver' : rule.mismatch === 'deliver-flagged');
   const apart = otherSender ? unit.withSender : unit.withContent;
   if (allowed && apart !== claim.key) {
@@ -90,7 +94,9 @@ async function mismatch(watching: Watching, file: WorkFile, unit: Unit, claim: C
     const found = judge(unit, second, await watching.ledger.claim(second));
     if (found !== undefined) return found;
   }
-  if (otherSender) return { kind: 'quarantine', unit, code: 'OTHER_SENDER', why: `the same reference was accepted from another sender, first seen ${firstSeen}`, record };
+  if (otherSender) {
+    return { kind: 'quarantine', unit, code: 'OTHER_SENDER', why: `the same reference was accepted from another sender, first seen ${firstSeen}`, record };
+  }
   const what = message.protocol === 'sbdh' ? 'identifier reused' : 'control number reused';
   const question = message.protocol === 'sbdh' ? '' : '; did the partner reset its counter?';
   return { kind: 'quarantine', unit, code: 'MISMATCH', why: `${what}, first seen ${firstSeen}${question}`, record };

@@ -81,7 +81,9 @@ async function claimAll(watching: Watching, file: WorkFile, { units }: Contents)
 
 /** The same key twice in one file: a copy of the first one, or a number used for two contents. */
 function withinFile(first: First, unit: Unit): Finding {
-  if (first.unit.message.fingerprint === unit.message.fingerprint) return { kind: 'duplicate', unit, record: first.record, key: first.claim.key };
+  if (first.unit.message.fingerprint === unit.message.fingerprint) {
+    return { kind: 'duplicate', unit, record: first.record, key: first.claim.key };
+  }
   const sameSender = partiesText(first.unit.message.facts.from) === partiesText(unit.message.facts.from);
   return { kind: 'quarantine', unit, code: sameSender ? 'MISMATCH' : 'OTHER_SENDER', why: 'the same number twice in this file, with different content', record: first.record };
 }

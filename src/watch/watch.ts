@@ -25,7 +25,9 @@ export interface FolderWatch {
 export async function watchFolder(options: WatchOptions): Promise<FolderWatch> {
   const { config } = options;
   const { acks, ackOut } = config.folders;
-  if (acks !== undefined && ackOut === undefined) throw new As4OnceError('CONFIG_INVALID', `watch ${config.name}: acks needs ackOut, where acknowledgements go on to`);
+  if (acks !== undefined && ackOut === undefined) {
+    throw new As4OnceError('CONFIG_INVALID', `watch ${config.name}: acks needs ackOut, where acknowledgements go on to`);
+  }
   const watching: Watching = {
     step: () => undefined,
     ...options,
