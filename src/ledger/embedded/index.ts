@@ -89,7 +89,7 @@ class Embedded {
     this.#store = store;
     this.#contact = contact;
     this.#time = time;
-    this.#changes = new Changes(folder, (key) => (this.#open ? store.read(key)?.version ?? 0 : 0));
+    this.#changes = new Changes(folder, (key) => (this.#open ? store.version(key) : 0));
     this.#room = new Room(settings.clock, () => this.#fullBecause(folder));
     this.#pulse = new Pulse({
       slept: () => contact.lose(),

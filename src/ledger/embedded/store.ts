@@ -1,7 +1,7 @@
 import { open } from 'lmdb';
 import type { Database, RootDatabase } from 'lmdb';
 import { As4OnceError } from '../../errors.js';
-import { countInPlace, decodeRecord, encodeRecord, knownFormat, newestFormat } from '../codec.js';
+import { countInPlace, decodeRecord, encodeRecord, knownFormat, newestFormat, versionOf } from '../codec.js';
 import { shelfKeptUntil } from '../notes.js';
 import type { Note } from '../port.js';
 import type { DuplicateKey, LedgerRecord } from '../record.js';
@@ -94,6 +94,12 @@ export class Store {
   read(key: DuplicateKey): LedgerRecord | undefined {
     const bytes = this.#records.get(key);
     return bytes === undefined ? undefined : decodeRecord(bytes);
+  }
+
+  /** The version in force, 0 for none; cheaper than the whole record. */
+  version(key: DuplicateKey): number {
+    const bytes = this.#records.get(key);
+    return bytes === undefined ? 0 : versionOf(bytes);
   }
 
   /** Only within `write`. Keeps sweep and index in step with the record. */

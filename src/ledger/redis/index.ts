@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { systemClock, type Clock } from '../../clock.js';
 import { As4OnceError } from '../../errors.js';
@@ -7,7 +8,8 @@ import type { Connection, RedisPort, TlsMaterial } from './command-port.js';
 import { asLedgerError } from './errors.js';
 import { oldVersion } from './inspect.js';
 import { Keys } from './keys.js';
-import { redisPort, type RedisLedger } from './ledger.js';
+import { redisPort, type RedisLedger as Opened } from './ledger.js';
+import { RenewablePort } from './renewable-port.js';
 import { Runner } from './runner.js';
 import { Watchman } from './watchman.js';
 
@@ -45,6 +47,15 @@ export interface TlsFiles {
   readonly serverName?: string | undefined;
 }
 
+export interface RedisLedger extends Opened {
+  /**
+   * Goes over to connections with other passwords, certificates or authorities; commands under way end on the old ones.
+   * `elsewhere`: the options name another store, which takes a new start. @throws As4OnceError LEDGER_DOWN while the store
+   * does not take them; the old connections stay.
+   */
+  renewSecrets(options: RedisLedgerOptions): Promise<'same' | 'renewed' | 'elsewhere'>;
+}
+
 /** Commands of the port go on judging anew for this many command timeouts at most. */
 const ROUNDS = 3;
 
@@ -56,7 +67,9 @@ const ROUNDS = 3;
 export async function redisLedger(options: RedisLedgerOptions): Promise<RedisLedger> {
   const { clock = systemClock, prefix = 'as4-once:', waitReplicas = 0, strict = false, events, maxBytes, oneShot = false } = options;
   const { commandTimeout = 2_000, connectTimeout = 5_000 } = options;
-  const port = await portOf(options, { ...options, commandTimeout, connectTimeout, tls: tlsOf(options.tls) });
+  const open = (given: RedisLedgerOptions): Promise<RedisPort> =>
+    portOf(given, { ...given, commandTimeout, connectTimeout, tls: tlsOf(given.tls) });
+  const port = new RenewablePort(await open(options), clock);
   const contact = new Contact(clock);
   const runner = new Runner(port, contact, commandTimeout);
   const watchman = new Watchman(runner, { clock, contact, waitReplicas, maxBytes, events });
@@ -70,10 +83,36 @@ export async function redisLedger(options: RedisLedgerOptions): Promise<RedisLed
     throw error;
   }
   watchman.start();
-  return ledger;
+  let secrets = secretsOf(options);
+  return {
+    ...ledger,
+    renewSecrets: async (given) => {
+      if (typeof options.client === 'object') return 'same';
+      if (JSON.stringify(placeOf(given)) !== JSON.stringify(placeOf(options))) return 'elsewhere';
+      const next = secretsOf(given);
+      if (next === secrets) return 'same';
+      await port.renew(await open(given), (made) => connected(made, connectTimeout));
+      secrets = next;
+      return 'renewed';
+    },
+  };
 }
 
-async function opened(port: RedisPort, ledger: RedisLedger, watchman: Watchman, connectTimeout: number, strict: boolean): Promise<void> {
+/** Which store it is, whoever may enter. */
+function placeOf({ url, database, sentinel, cluster, prefix }: RedisLedgerOptions): object {
+  const server = url === undefined ? undefined : new URL(url);
+  return {
+    server: server === undefined ? undefined : `${server.protocol}//${server.host}${server.pathname}`,
+    database, prefix, sentinel: sentinel === undefined ? undefined : [sentinel.name, sentinel.nodes], cluster: cluster?.nodes,
+  };
+}
+
+/** All that may be replaced while it works, to be compared and never shown. */
+function secretsOf({ url, username, password, sentinel, tls }: RedisLedgerOptions): string {
+  return createHash('sha256').update(JSON.stringify([url, username, password, sentinel?.username, sentinel?.password, tlsOf(tls)])).digest('hex');
+}
+
+async function opened(port: RedisPort, ledger: Opened, watchman: Watchman, connectTimeout: number, strict: boolean): Promise<void> {
   try {
     await connected(port, connectTimeout);
     const warnings = await watchman.inspect();
@@ -136,5 +175,4 @@ function tlsOf(tls: RedisLedgerOptions['tls']): TlsMaterial | undefined {
   };
 }
 
-export type { RedisLedger } from './ledger.js';
 export type { StoreWarning } from './inspect.js';
