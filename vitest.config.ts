@@ -1,8 +1,10 @@
-import { defineConfig } from 'vitest/config';
+import { configDefaults, defineConfig } from 'vitest/config';
 
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
+    // needs Java and other people's software: npm run test:interop
+    exclude: [...configDefaults.exclude, 'test/interop/**'],
     // Real servers and child processes need room, on a busy machine too; no test asserts a duration.
     testTimeout: 60_000,
     hookTimeout: 60_000,
