@@ -26,6 +26,7 @@ const STATUS: Readonly<Record<Target, number>> = { out: 200, duplicates: 200, ac
 /** One event for each message of the file, as for an HTTP exchange; `peer` is the file. */
 export function reportFile({ events, clock, owner, config }: Watching, file: WorkFile, told: Told): void {
   const common = {
+    at: clock.now(),
     status: STATUS[told.target],
     ms: Math.round((clock.monotonic() - told.began) * 10) / 10,
     node: owner.node,
