@@ -30,11 +30,13 @@ function resendKey(message: Message, rule: Rule, scope: string): readonly Second
 /**
  * A document that was delivered under another MessageId: this is what catches senders that make a new one for every
  * attempt. The identifier counts together with who says it, access point, sender and receiver of the document alike.
+ * Whether it is the same content is told by what was signed of it, as for the message itself.
  */
 function documentKeys({ documents = [], ...message }: Message, rule: Rule, scope: string): readonly SecondKey[] {
   const policy = rule.sbdh;
   if (policy === 'off') return [];
-  return documents.map(({ kind, reference, parties, fingerprint }) => {
+  const { fingerprint } = message;
+  return documents.map(({ kind, reference, parties }) => {
     const pointer = { ...message, reference, type: kind, facts: { ...message.facts, from: parties } };
     return { kind, key: duplicateKey(pointer, 'reference+sender', scope), fingerprint, reference, policy };
   });

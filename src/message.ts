@@ -41,8 +41,6 @@ export interface DocumentKey {
   readonly reference: string;
   /** Who says so; another party's identifier is another document. */
   readonly parties: readonly Party[];
-  /** Digest of the document as it was delivered. */
-  readonly fingerprint: Fingerprint;
 }
 
 export interface Message {

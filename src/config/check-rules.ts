@@ -59,6 +59,14 @@ function oneRule(
     add(error, 'CALLBACK_ELIMINATE', 'replyPattern',
       'callback needs mode: detect-only: a Receipt that comes later by callback cannot be replayed in the response');
   }
+  const endpoint = config.role === 'endpoint' && route.protocol === 'as4';
+  if (changed('mode') && endpoint && rule.mode === 'shadow') {
+    add(error, 'SHADOW_ENDPOINT', 'mode',
+      'shadow looks on while somebody else decides, and behind role endpoint there is nobody else');
+  }
+  if (changed('replyPattern') && endpoint && rule.replyPattern === 'callback') {
+    add(error, 'CALLBACK_ENDPOINT', 'replyPattern', 'role endpoint answers in the response');
+  }
   if (changed('otherSender', 'key') && rule.otherSender === 'deliver' && rule.key.includes('+sender')) {
     add(warning, 'OTHER_SENDER_UNUSED', 'otherSender',
       `has no effect with key: ${rule.key}, which keeps senders apart; it is for key: reference`);

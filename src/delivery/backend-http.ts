@@ -71,7 +71,7 @@ export function httpBackend({ url, token, timeoutMs, tls, clock }: HttpBackendOp
 function judge(status: number, text: string, again: boolean): Handed {
   const detail = `status ${status}${text === '' ? '' : `: ${text}`}`;
   if (status >= 200 && status < 300) return { kind: 'accepted' };
-  if (status === 408 || status === 425 || status === 429) return { kind: 'away', detail };
+  if (status === 408 || status === 425 || status === 429) return { kind: 'away', detail, answered: true };
   if (status === 409 && again) return { kind: 'uncertain', detail };
   return { kind: status >= 400 && status < 500 ? 'rejected' : 'uncertain', detail };
 }

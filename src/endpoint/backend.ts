@@ -61,8 +61,8 @@ export type Handed =
   | { readonly kind: 'accepted' }
   /** It said no: certain, and the sender is told. */
   | { readonly kind: 'rejected'; readonly detail: string }
-  /** It was not there, or could not take anything just now, and certainly has not: the sender comes again. */
-  | { readonly kind: 'away'; readonly detail: string }
+  /** It was not there, or said that it takes nothing just now (`answered`), and certainly has not: the sender comes again. */
+  | { readonly kind: 'away'; readonly detail: string; readonly answered?: true }
   /** It may have taken the message. */
   | { readonly kind: 'uncertain'; readonly detail: string };
 

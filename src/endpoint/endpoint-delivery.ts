@@ -67,7 +67,7 @@ async function failed(
       return { outcome: 'rejected', reason: 'backend refused', detail, reply, hold: false, counts: true, code: 'DELIVERY_FAILED' };
     }
     case 'away':
-      return { outcome: 'rejected', reason: 'backend away', detail, reply: comeAgain('UPSTREAM_DOWN'), hold: false, counts: false, code: 'UPSTREAM_DOWN' };
+      return { outcome: 'rejected', reason: 'backend away', detail, reply: comeAgain('UPSTREAM_DOWN'), hold: false, counts: handed.answered === true, code: 'UPSTREAM_DOWN' };
     case 'uncertain': {
       const hold = rule.uncertain === 'hold' || (rule.uncertain === 'auto' && !options.backend.idempotent);
       return { outcome: 'uncertain', reason: 'backend unclear', detail, reply: comeAgain('UPSTREAM_UNCLEAR'), hold, counts: true, code: 'UPSTREAM_UNCLEAR' };

@@ -85,13 +85,13 @@ class EndpointReading implements Reading {
 function documentsOf({ payloads }: InboundContent, { facts }: Message, { sbdh: policy }: Rule): readonly DocumentKey[] {
   if (policy === 'off') return [];
   return payloads.flatMap(({ body }): readonly DocumentKey[] => {
-    const { sbdh, sha256 } = body as StudiedBody;
+    const { sbdh } = body as StudiedBody;
     if (sbdh === undefined) return [];
     // an unreadable header is no reason to give up telling documents apart: whoever wants it delivered says sbdh: off
     if (sbdh instanceof As4OnceError) throw new As4OnceError('VALUE_INCONSISTENT', `SBDH: ${sbdh.detail}`.slice(0, 300));
     const { sender, receiver, instanceIdentifier } = sbdh;
     const named = [['sender', sender], ['receiver', receiver]] as const;
     const parties = [...facts.from, ...named.map(([role, { authority, value }]) => ({ value, type: `${role} ${authority ?? ''}` }))];
-    return [{ kind: 'sbdh', reference: instanceIdentifier, parties, fingerprint: `plain:${sha256}` }];
+    return [{ kind: 'sbdh', reference: instanceIdentifier, parties }];
   });
 }

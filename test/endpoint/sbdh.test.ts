@@ -1,0 +1,96 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, describe, expect, it } from 'vitest';
+import { honest, serveEndpoint, signedByUs, type Changes, type Served } from './served.js';
+
+/** What a Standard Business Document calls itself, as a second key beside the MessageId. */
+
+let served: Served;
+afterEach(async () => {
+  await served.close();
+});
+const open = async (sbdh: 'flag' | 'suppress' | 'off', more: Changes = {}): Promise<void> => {
+  served = await serveEndpoint({ defaults: { sbdh, resend: 'off' }, ...more });
+};
+const delivered = (): Record<string, unknown>[] => (existsSync(served.deliveries)
+  ? readdirSync(served.deliveries).map((name) => JSON.parse(readFileSync(join(served.deliveries, name, 'message.json'), 'utf8')) as Record<string, unknown>) : []);
+
+const sbd = (instance: string, document = '<Invoice xmlns="urn:x"/>', header = ''): string => `<?xml version="1.0"?>
+<StandardBusinessDocument xmlns="http://www.unece.org/cefact/namespaces/StandardBusinessDocumentHeader"><StandardBusinessDocumentHeader>
+<HeaderVersion>1.0</HeaderVersion><Sender><Identifier Authority="iso6523-actorid-upis">9915:c1</Identifier></Sender>
+<Receiver><Identifier Authority="iso6523-actorid-upis">9915:c4</Identifier></Receiver><DocumentIdentification><Standard>urn:x</Standard>
+<TypeVersion>2.1</TypeVersion><InstanceIdentifier>${instance}</InstanceIdentifier>${header}<Type>Invoice</Type>
+<CreationDateAndTime>2026-11-30T00:00:00Z</CreationDateAndTime></DocumentIdentification></StandardBusinessDocumentHeader>${document}</StandardBusinessDocument>`;
+
+describe('sbdh: suppress', () => {
+  it('a new MessageId with a document that was delivered: a Receipt of its own, no delivery', async () => {
+    await open('suppress');
+    const payloads = [sbd('one')];
+    const [first, second] = [honest({ payloads }), honest({ payloads })];
+    const answers = [await served.post(first), await served.post(second)];
+    expect(answers.map((a) => a.receipt?.refToMessageId)).toEqual([first.messageId, second.messageId]);
+    answers.forEach(signedByUs);
+    expect(delivered()).toMatchObject([{ messageId: first.messageId, documents: [{ kind: 'sbdh', reference: 'one' }] }]);
+    // and its own copies are replays
+    expect((await served.post(second)).body).toEqual(answers[1]?.body);
+  });
+
+  it('other content under the same InstanceIdentifier is delivered, marked as a resend', async () => {
+    await open('suppress');
+    const first = honest({ payloads: [sbd('one')] });
+    await served.post(first);
+    const other = honest({ payloads: [sbd('one', '<Invoice xmlns="urn:y"/>')] });
+    expect((await served.post(other)).what).toBe('receipt');
+    expect(delivered().find((one) => one['messageId'] === other.messageId)).toMatchObject({ mark: 'resend', firstId: first.messageId });
+  });
+
+  it('ten new MessageIds at once are one delivery and ten Receipts', async () => {
+    await open('suppress');
+    const messages = Array.from({ length: 10 }, () => honest({ payloads: [sbd('race')] }));
+    const answers = await Promise.all(messages.map((message) => served.post(message)));
+    expect(answers.map((a) => a.receipt?.refToMessageId)).toEqual(messages.map((m) => m.messageId));
+    expect(delivered()).toHaveLength(1);
+  });
+});
+
+describe('sbdh: flag and off', () => {
+  it('flag delivers it again, marked with the first MessageId', async () => {
+    await open('flag');
+    const [first, second] = [honest({ payloads: [sbd('one')] }), honest({ payloads: [sbd('one')] })];
+    await served.post(first);
+    await served.post(second);
+    expect(delivered().find((one) => one['messageId'] === second.messageId)).toMatchObject({ mark: 'resend', firstId: first.messageId });
+  });
+
+  it('off looks at no header at all', async () => {
+    await open('off');
+    const payloads = [sbd('one', '', '<InstanceIdentifier>two</InstanceIdentifier>')];
+    await served.post(honest({ payloads }));
+    await served.post(honest({ payloads }));
+    expect(delivered().map((one) => one['mark'])).toEqual(['first', 'first']);
+  });
+
+  it('a partner may have its own', async () => {
+    await open('flag', { defaults: { sbdh: 'flag', resend: 'off' }, partners: [{ match: { from: ['POP000001'] }, sbdh: 'suppress' }] });
+    await served.post(honest({ payloads: [sbd('one')] }));
+    await served.post(honest({ payloads: [sbd('one')] }));
+    expect(delivered()).toHaveLength(1);
+  });
+});
+
+describe('what the header is', () => {
+  it('an ambiguous one is refused, whoever is meant', async () => {
+    await open('flag');
+    const answer = await served.post(honest({ payloads: [sbd('one', undefined, '<InstanceIdentifier>two</InstanceIdentifier>')] }));
+    expect(answer.errors[0]?.code).toBe('EBMS:0003');
+    expect(delivered()).toEqual([]);
+  });
+
+  it('what is no Standard Business Document has none, XML or not', async () => {
+    await open('suppress');
+    for (const payload of ['<Invoice xmlns="urn:x">', Buffer.from([0, 255, 1]), Buffer.from('%PDF-1.7'), Buffer.alloc(0)]) {
+      expect((await served.post(honest({ payloads: [payload] }))).what).toBe('receipt');
+    }
+    expect(delivered()).toHaveLength(4);
+  });
+});
