@@ -9,11 +9,23 @@ export interface LogOptions {
   readonly destination?: DestinationStream;
 }
 
-/** One JSON line per exchange, and one per event worth seeing. Values are a sender's text: control characters are escaped by JSON. */
+/**
+ * What JSON leaves as it is and a terminal obeys or hides: DEL and the C1 controls (CSI among them), line separators, and
+ * the marks that turn the direction of what follows.
+ */
+const UNSAFE = /[\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
+
+/** The same JSON with those characters as \\u escapes; they can only stand inside of strings. */
+function printable(line: string): string {
+  return line.search(UNSAFE) < 0 ? line : line.replace(UNSAFE, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`);
+}
+
+/** One JSON line per exchange, and one per event worth seeing. Values are a sender's text: control characters are escaped. */
 export function attachLog(events: Events, options: LogOptions): Logger {
   const settings = { level: options.level, base: null, timestamp: pino.stdTimeFunctions.isoTime };
   // Not synchronous: a slow reader of the log must not hold up messages. What is buffered is written when the process ends.
-  const log = pino(settings, options.destination ?? pino.destination({ dest: options.file ?? 1, sync: false }));
+  const destination = options.destination ?? pino.destination({ dest: options.file ?? 1, sync: false });
+  const log = pino(settings, { write: (line) => destination.write(printable(line)) });
   events.on('exchange', ({ at: _, ...event }) => {
     log[levelOf(event)]({ event: 'exchange', ...event, ...isoTimes(event) }, textOf(event));
   });
