@@ -1,7 +1,9 @@
 import { systemClock } from './clock.js';
 import type { Config } from './config/config.js';
 import type { Events } from './events.js';
+import { As4OnceError } from './errors.js';
 import type { Ledger } from './ledger/port.js';
+import type { RedisLedger } from './ledger/redis/index.js';
 
 /** Opens the ledger that a configuration names. Engines are loaded on use, so that nobody needs a client they do not have. */
 export async function openLedger({ ledger }: Config, events?: Events, oneShot = false): Promise<Ledger> {
@@ -20,4 +22,14 @@ export async function openLedger({ ledger }: Config, events?: Events, oneShot = 
       return await redisLedger({ ...ledger.redis, strict: ledger.strict && !oneShot, oneShot, ...bounds, ...told });
     }
   }
+}
+
+/**
+ * Hands passwords, certificates and authorities that were replaced to an open ledger, where it has any.
+ * @throws As4OnceError LEDGER_DOWN while the store does not take them, CONFIG_INVALID where they are another store's.
+ */
+export async function renewLedger(ledger: Ledger, config: Config): Promise<void> {
+  if (config.ledger.kind !== 'redis' || !('renewSecrets' in ledger)) return;
+  const done = await (ledger as RedisLedger).renewSecrets(config.ledger.redis);
+  if (done === 'elsewhere') throw new As4OnceError('CONFIG_INVALID', 'ledger.redis names another store; that takes a restart');
 }

@@ -13,7 +13,7 @@ import { serverTls } from '../config/pem-files.js';
 import { As4OnceError } from '../errors.js';
 import { Events } from '../events.js';
 import { listen, type Listening } from '../http/server.js';
-import { openLedger } from '../open-ledger.js';
+import { openLedger, renewLedger } from '../open-ledger.js';
 import { EXIT, type Io } from './io.js';
 
 const HELP = `as4-once serve: run the front or the endpoint of a configuration
@@ -69,7 +69,9 @@ export async function serve(args: readonly string[], io: Io): Promise<number> {
   io.err(`as4-once listens on ${traffic.url}\n`);
   if (admin !== undefined) io.err(`as4-once admin on ${admin.url}\n`);
 
+  let toLedger: Config | undefined;
   const apply = (next: Config): void => {
+    toLedger = next;
     once.reload(next);
     operators.reload(next);
     if (next.tls !== undefined) traffic.renewTls(serverTls(next.tls));
@@ -84,7 +86,15 @@ export async function serve(args: readonly string[], io: Io): Promise<number> {
     }
   };
   const stop = new AbortController();
-  void renewUntil(stop.signal, live, apply, log);
+  const renew = async (): Promise<boolean> => {
+    const next = live.refresh();
+    if (next !== undefined) apply(next);
+    const taken = toLedger;
+    if (taken !== undefined) await renewLedger(once.ledger, taken);
+    if (toLedger === taken) toLedger = undefined;
+    return next !== undefined;
+  };
+  void renewUntil(stop.signal, renew, log);
   process.on('SIGHUP', reload);
   await ended();
   process.off('SIGHUP', reload);
@@ -95,17 +105,14 @@ export async function serve(args: readonly string[], io: Io): Promise<number> {
 }
 
 /** Looks for replaced certificates, keys and secrets; what cannot be used yet is said once and tried again. */
-async function renewUntil(signal: AbortSignal, live: LiveConfig, apply: (next: Config) => void, log: Log): Promise<void> {
+async function renewUntil(signal: AbortSignal, renew: () => Promise<boolean>, log: Log): Promise<void> {
   let said = '';
   while (!signal.aborted) {
     await systemClock.sleep(RENEW_EVERY, signal);
     if (signal.aborted) return;
     try {
-      const next = live.refresh();
-      if (next === undefined) continue;
-      apply(next);
+      if (await renew() || said !== '') log.info({ event: 'renewed' }, 'certificates, keys or secrets were replaced and are in force');
       said = '';
-      log.info({ event: 'renewed' }, 'certificates, keys or secrets were replaced and are in force');
     } catch (error) {
       const why = messageOf(error);
       if (why !== said) log.error({ event: 'renewed', error: why }, 'replaced files cannot be used, the old ones stay in force');

@@ -8,6 +8,7 @@ import { makeIdentity, type Identity } from '../../conformance/keys.js';
 import { LiveConfig } from '../../src/config/live-config.js';
 import { startCli } from '../support/child.js';
 import type { OwnedProcess } from '../support/owned-process.js';
+import { startRedis } from '../support/redis-server.js';
 import { tempDir, type TempDir } from '../support/temp-dir.js';
 
 const serial = (identity: Identity): string => identity.certificate.serialNumber;
@@ -210,5 +211,34 @@ admin: { listen: "127.0.0.1:0", tokenFile: token, tls: { certificate: admin.pem,
     expect(await slow).toMatchObject({ status: 200, body: 'answer to /as4/slow', serial: serial(first) });
     agent.destroy();
     expect(child.stdout() + child.stderr()).not.toMatch(/canary|PRIVATE KEY/);
+  });
+
+  it('takes up a new password of Redis before the old one ends', async () => {
+    const redis = await startRedis();
+    const letIn = (password: string): Promise<unknown> => redis.command('ACL', 'SETUSER', 'front', 'on', `>${password}`, '~*', '&*', '+@all');
+    await letIn('canary-one');
+    replace('redis-password', 'canary-one');
+    replace('token', 'canary-token');
+    writeFileSync(file('front.yaml'), `role: front
+listen: 127.0.0.1:0
+upstream: http://127.0.0.1:1/as4
+accessPoint: other
+ledger: { redis: { url: "${redis.url}", username: front, passwordFile: redis-password } }
+admin: { listen: "127.0.0.1:0", tokenFile: token }
+`);
+    const child = await startCli(['serve', '--config', file('front.yaml')], { ready: /as4-once listens on (\S+)[^]*as4-once admin on (\S+)/ });
+    front = child;
+    const [, , admin = ''] = child.ready as RegExpMatchArray;
+    const health = async (): Promise<string> => ((await (await fetch(`${admin}/api/health`)).json()) as { ledger: { up: boolean } }).ledger.up ? 'up' : 'down';
+    expect(await health()).toBe('up');
+    await letIn('canary-two');
+    replace('redis-password', 'canary-two');
+    await child.waitFor(/"event":"renewed","msg":"certificates, keys or secrets were replaced/);
+    await redis.command('ACL', 'SETUSER', 'front', '<canary-one');
+    await redis.command('CLIENT', 'KILL', 'USER', 'front');
+    await vi.waitFor(async () => expect(await health()).toBe('up'), { timeout: 20_000 });
+    expect(child.stdout() + child.stderr()).not.toContain('canary');
+    await child.stop();
+    await redis.close();
   });
 });
