@@ -4,8 +4,9 @@ import { keysOf } from './compose-keys.js';
 import { accessPointOf } from './config/access-point-of.js';
 import type { Config, RouteConfig } from './config/config.js';
 import { clientTls } from './config/pem-files.js';
+import { securityOf } from './config/security-files.js';
 import { createUpstream } from './delivery/upstream.js';
-import { as4Protocol } from './ebms/as4.js';
+import { as4Protocol, checkedAs4Protocol, factsOf } from './ebms/as4.js';
 import { buildErrorSignal } from './ebms/error-signal.js';
 import { edifactProtocol, sbdhProtocol, x12Protocol } from './edi/edi-protocol.js';
 import { As4OnceError } from './errors.js';
@@ -14,6 +15,8 @@ import type { Message } from './message.js';
 import { compileRules, selectRule, type RuleSet } from './policy/select.js';
 import type { AnswerIn, Protocol } from './protocol.js';
 import { referenceProtocol } from './reference/reference-protocol.js';
+import { signatureCheck } from './security/front-check.js';
+import type { SecurityPMode } from './security/open-message.js';
 import type { Route } from './walk.js';
 
 /** What one configuration says, put together: its routes, and the connections that belong to them. */
@@ -65,7 +68,7 @@ function frontRoute(config: Config, route: RouteConfig, clock: Clock): MountedRo
     route: {
       name: route.name,
       scope: route.scope,
-      protocol: protocolOf(route, rules),
+      protocol: protocolOf(config, route, rules, clock),
       methods: new Set(route.reference?.methods ?? ['POST']),
       delivery: upstream,
       times: config.times,
@@ -82,10 +85,10 @@ function frontRoute(config: Config, route: RouteConfig, clock: Clock): MountedRo
   };
 }
 
-function protocolOf(route: RouteConfig, rules: RuleSet): Protocol {
+function protocolOf(config: Config, route: RouteConfig, rules: RuleSet, clock: Clock): Protocol {
   const checks = (message: Message): 'warn' | 'strict' => selectRule(rules, message).checks ?? 'warn';
   switch (route.protocol) {
-    case 'as4': return as4Protocol;
+    case 'as4': return [rules.defaults, ...rules.partners].some(({ verify }) => verify === 'signature') ? checkedFront(config, route, rules, clock) : as4Protocol;
     case 'edifact': return edifactProtocol({ checks });
     case 'x12': return x12Protocol({ checks });
     case 'sbdh': return sbdhProtocol();
@@ -93,6 +96,22 @@ function protocolOf(route: RouteConfig, rules: RuleSet): Protocol {
       if (route.reference === undefined) throw new As4OnceError('CONFIG_INVALID', `route ${route.path} says nowhere where its reference stands`);
       return referenceProtocol(route.reference);
   }
+}
+
+/** `verify: signature`: a header is believed only when its signer is (front-check.ts). */
+function checkedFront({ security = {} }: Config, route: RouteConfig, rules: RuleSet, clock: Clock): Protocol {
+  const pmodes = new Map<string | undefined, SecurityPMode>();
+  for (const [name, own] of [['defaults', {}] as const, ...Object.entries(route.partnerSecurity)]) {
+    const { commonName = true, ...given } = { ...security, ...own };
+    pmodes.set(name, securityOf('edelivery', name, { ...given, commonName }));
+  }
+  return checkedAs4Protocol(signatureCheck({
+    now: () => clock.now(),
+    pmodeOf: (user) => {
+      const rule = selectRule(rules, { protocol: 'as4', facts: factsOf(user) });
+      return rule.verify === 'signature' ? (pmodes.get(rule.partner) ?? pmodes.get('defaults')) : undefined;
+    },
+  }));
 }
 
 /** An unsigned ebMS Error in the request's own SOAP version; a text for whoever speaks no SOAP. */

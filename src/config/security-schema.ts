@@ -8,7 +8,7 @@ export const securitySchema = section({
   certificates: oneOrMore(path).optional()
     .describe('PEM files of partners\' certificates, for messages that name theirs instead of carrying it.'),
   commonName: onOff.optional()
-    .describe('The certificate\'s CN must be the From PartyId. Default: on for profile peppol.'),
+    .describe('The certificate\'s CN must be the From PartyId. Default: on for profile peppol, and in role front.'),
   allow: z.array(z.enum(['sha1', 'rsa15'])).optional()
     .describe('Outdated algorithms accepted all the same: SHA-1 digests and signatures, RSA 1.5 key transport.'),
   signature: z.enum(['required', 'optional']).optional()

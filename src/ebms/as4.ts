@@ -2,13 +2,14 @@ import { As4OnceError } from '../errors.js';
 import { header } from '../exchange.js';
 import type { HeaderList } from '../exchange.js';
 import type { Limits } from '../limits.js';
+import type { PartHead } from '../mime/part-head.js';
 import type { Facts, Message } from '../message.js';
 import type { AnswerIn, Early, EarlyMessage, Protocol, Read, Reading } from '../protocol.js';
 import { present } from './elements.js';
 import { GunzipFeed, isGzipCoded } from './content-coding.js';
 import { earlyFingerprint, fingerprint } from './fingerprint.js';
 import { packageReader } from './package.js';
-import type { PackageReader } from './package.js';
+import type { PackageReader, PartWatch, PartsWanted } from './package.js';
 import type { Envelope, UserMessage } from './units.js';
 import { epochOf } from './xs-date-time.js';
 
@@ -50,13 +51,33 @@ function announcedSoap(headers: HeaderList): '1.1' | '1.2' {
   return /(?:^|[;\s]type\s*=)[\s"]*text\/xml/i.test(header(headers, 'content-type') ?? '') ? '1.1' : '1.2';
 }
 
+/** Judges a message before it becomes one: the header when it is read, each part as it comes, and the whole. */
+export interface MessageCheck {
+  /** Throws As4OnceError to refuse. Undefined: nothing is looked at. */
+  header(envelope: Envelope, user: UserMessage): PartsCheck | undefined;
+}
+
+export interface PartsCheck {
+  part(head: PartHead): PartWatch;
+  /** All parts have come. */
+  end(): void;
+}
+
+/** The same, for whoever does not take a header's word. */
+export function checkedAs4Protocol(check: MessageCheck): Protocol {
+  return { name: 'as4', open: (head, limits) => new As4Reading(head.headers, limits, check) };
+}
+
 class As4Reading implements Reading {
   readonly #package: PackageReader;
+  readonly #check: MessageCheck | undefined;
+  #parts: PartsCheck | undefined;
   readonly #announced: '1.1' | '1.2';
   readonly #gunzip: GunzipFeed | undefined;
   early: Early | undefined;
 
-  constructor(headers: HeaderList, limits: Limits) {
+  constructor(headers: HeaderList, limits: Limits, check?: MessageCheck) {
+    this.#check = check;
     this.#announced = announcedSoap(headers);
     this.#package = packageReader(soleContentType(headers), limits, (envelope) => this.#read(envelope));
     this.#gunzip = isGzipCoded(header(headers, 'content-encoding'))
@@ -74,6 +95,7 @@ class As4Reading implements Reading {
     const envelope = this.#package.envelope;
     if (envelope === undefined) throw new As4OnceError('MIME_BROKEN', 'no root part');
     if (this.early === undefined) this.#read(envelope);
+    this.#parts?.end();
     const early = this.early!;
     if (early.kind === 'pass') return early;
     const whole = early.message.fingerprint ?? fingerprint(envelope, this.#package.parts);
@@ -90,17 +112,19 @@ class As4Reading implements Reading {
     return present<AnswerIn>({ protocol: 'as4', soap, messageId });
   }
 
-  /** Takes what the envelope says; true where the fingerprint needs the parts behind it. */
-  #read(envelope: Envelope): boolean {
+  /** Takes what the envelope says, and what the fingerprint and the check want of the parts behind it. */
+  #read(envelope: Envelope): PartsWanted {
     if (envelope.messaging === undefined) throw new As4OnceError('HEADER_INVALID', 'eb:Messaging missing');
     if (envelope.userMessage === undefined) {
       this.early = { kind: 'pass' };
-      return false;
+      return { hash: false };
     }
+    const parts = this.#check?.header(envelope, envelope.userMessage);
+    this.#parts = parts;
     const known = earlyFingerprint(envelope);
     const message: EarlyMessage = { ...messageOf(envelope, envelope.userMessage), fingerprint: known };
     this.early = { kind: 'message', message, bundled: envelope.signals.length > 0 };
-    return known === undefined;
+    return { hash: known === undefined, watch: parts === undefined ? undefined : (head) => parts.part(head) };
   }
 }
 

@@ -95,7 +95,7 @@ export function inspect(bytes: Uint8Array, contentType: string | undefined, limi
   try {
     const file = openStoredFile(bytes, limits);
     const type = contentType ?? (file.headers && header(file.headers, 'content-type')) ?? guessedType(file.body);
-    const reader = packageReader(type, limits, () => true);
+    const reader = packageReader(type, limits, () => ({ hash: true }));
     reader.push(file.body);
     reader.end();
     const envelope = reader.envelope;

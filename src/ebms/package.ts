@@ -35,6 +35,18 @@ class RootBytes {
   }
 }
 
+/** Looks on while a part behind the root comes, decoded; throws to refuse it. */
+export interface PartWatch {
+  update(bytes: Uint8Array): void;
+  end(): void;
+}
+
+/** What somebody wants to know of the parts: whether they have to be hashed, and whom to show them to. */
+export interface PartsWanted {
+  readonly hash: boolean;
+  readonly watch?: ((head: PartHead) => PartWatch) | undefined;
+}
+
 /** Reads a body (its content coding undone) to its envelope: multipart/related, or the bare envelope. */
 export interface PackageReader {
   push(bytes: Uint8Array): void;
@@ -54,11 +66,11 @@ const SOAP_TYPES: readonly string[] = ['application/soap+xml', 'text/xml', 'appl
 
 /**
  * The reader for a request's Content-Type. An unknown type is read as a bare envelope if it turns out to be one, as
- * access points do. `wantsParts` is asked once the envelope is read: whether the other parts have to be hashed.
+ * access points do. `wantsParts` is asked once the envelope is read.
  * Throws MEDIA_TYPE for what can be neither.
  */
 export function packageReader(
-  contentType: string | undefined, limits: Limits, wantsParts: (envelope: Envelope) => boolean,
+  contentType: string | undefined, limits: Limits, wantsParts: (envelope: Envelope) => PartsWanted,
 ): PackageReader {
   const media = contentType === undefined ? undefined : parseContentType(contentType);
   if (media?.type === 'multipart/related') return new MultipartReader(media, limits, wantsParts);
@@ -68,18 +80,19 @@ export function packageReader(
 
 class MultipartReader implements PackageReader {
   readonly #limits: Limits;
-  readonly #wantsParts: (envelope: Envelope) => boolean;
+  readonly #wantsParts: (envelope: Envelope) => PartsWanted;
   readonly #scanner: MimeScanner;
   readonly #rootBytes: RootBytes;
   readonly #digests: Uint8Array[] = [];
   #hash: Hash | undefined;
   #current = 0;
-  #hashing = false;
+  #wanted: PartsWanted = { hash: false };
+  #watch: PartWatch | undefined;
   root: Uint8Array | undefined;
   envelope: Envelope | undefined;
   soap: '1.1' | '1.2' | undefined;
 
-  constructor(media: MediaType, limits: Limits, wantsParts: (envelope: Envelope) => boolean) {
+  constructor(media: MediaType, limits: Limits, wantsParts: (envelope: Envelope) => PartsWanted) {
     this.#limits = limits;
     this.#wantsParts = wantsParts;
     this.#rootBytes = new RootBytes(limits);
@@ -105,17 +118,23 @@ class MultipartReader implements PackageReader {
 
   #head(head: PartHead): void {
     this.#current = head.index;
-    this.#hash = this.#hashing ? createHash('sha256') : undefined;
+    this.#hash = this.#wanted.hash ? createHash('sha256') : undefined;
+    if (head.index > 0) this.#watch = this.#wanted.watch?.(head);
   }
 
   #data(bytes: Uint8Array): void {
     if (this.#current === 0) this.#rootBytes.push(bytes);
-    else this.#hash?.update(bytes);
+    else {
+      this.#hash?.update(bytes);
+      this.#watch?.update(bytes);
+    }
   }
 
   #end(head: PartHead): void {
     if (head.index > 0) {
       if (this.#hash !== undefined) this.#digests.push(this.#hash.digest());
+      this.#watch?.end();
+      this.#watch = undefined;
       return;
     }
     const root = this.#rootBytes.take();
@@ -123,7 +142,7 @@ class MultipartReader implements PackageReader {
     this.soap = soapIn(root);
     this.envelope = readEnvelope(root, this.#limits, charsetOf(parseContentType(head.contentType ?? '')));
     this.soap = this.envelope.soap;
-    this.#hashing = this.#wantsParts(this.envelope);
+    this.#wanted = this.#wantsParts(this.envelope);
   }
 }
 

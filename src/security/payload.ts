@@ -120,7 +120,7 @@ export class PayloadIntake {
 }
 
 /** Encryption gives the part another Content-Type; `mediaType` is the one that was signed. */
-function digestFor(reference: AttachmentReference, fields: HeaderList, mediaType: string): AttachmentDigest {
+export function digestFor(reference: AttachmentReference, fields: HeaderList, mediaType: string): AttachmentDigest {
   if (reference.transform === 'attachmentContent') return new AttachmentDigest(reference, mediaType);
   const signed = fields.map(([name, value]): readonly [string, string] =>
     [name, name.toLowerCase() === 'content-type' ? mediaType : value]);

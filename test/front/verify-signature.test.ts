@@ -23,7 +23,7 @@ describe('verify: signature', () => {
     upstream = await startUpstream(receipt());
     front = await startFront({
       upstream: upstream.url, ledger: { embedded: join(folder.path, 'ledger') }, security: { trust: join(folder.path, 'trust.pem') },
-      defaults: { verify: 'signature' },
+      defaults: { verify: 'signature', resend: 'off' },
       partners: [{ match: { from: 'BLIND' }, verify: 'none' }],
     });
   });
