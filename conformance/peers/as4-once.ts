@@ -1,4 +1,4 @@
-import { existsSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { freePort, Program } from './process.js';
 import { redisServer, startRedis } from './redis.js';
@@ -22,6 +22,15 @@ export function as4OnceMissing({ project }: Surroundings): string | undefined {
   return redisServer(project) === undefined ? 'redis-server is not installed' : undefined;
 }
 
+/** A copy of the build, so that what is judged stays the same when somebody builds meanwhile. */
+function snapshot({ project, work }: Surroundings): string {
+  const copy = join(work, 'build');
+  cpSync(join(project, 'dist/src'), join(copy, 'dist/src'), { recursive: true });
+  cpSync(join(project, 'package.json'), join(copy, 'package.json'));
+  if (!existsSync(join(copy, 'node_modules'))) symlinkSync(join(project, 'node_modules'), join(copy, 'node_modules'));
+  return join(copy, 'dist/src/cli/main.js');
+}
+
 /**
  * Starts the cluster. `configuration` gets an address and the store's URL, and returns the text of a configuration
  * file.
@@ -33,6 +42,7 @@ export async function startCluster(
   const server = redisServer(where.project);
   if (server === undefined) throw new Error('redis-server is not installed');
   const redis = await startRedis(server, where.work);
+  const main = snapshot(where);
   const programs: Program[] = [];
   const urls: string[] = [];
   for (const node of ['a', 'b']) {
@@ -41,7 +51,7 @@ export async function startCluster(
     writeFileSync(file, configuration(listen, redis.url));
     const program = new Program(
       process.execPath,
-      () => [join(where.project, 'dist/src/cli/main.js'), 'serve', '--config', file],
+      () => [main, 'serve', '--config', file],
       { folder: where.work, log: join(where.work, `as4-once-${node}.log`), ready: /as4-once listens on/ },
     );
     await program.start();

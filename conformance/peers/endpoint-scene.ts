@@ -48,7 +48,7 @@ keys:
   otherSender: { party: other, key: other.key.pem, cert: other.crt.pem }
   encryptFor: receiver.crt.pem
   receiptSigner: receiver.crt.pem
-delivery: { http: { listen: "${backend}" } }
+delivery: { http: { listen: "${backend}", refuse: 422 } }
 accepts:
   { unsigned: false, ping: true, bare: true, uncompressed: true, payloads: true, compressed: true, largest: 20MB }
 times: { answer: 30s, deliver: 10s, quiet: 1s, slow: 1500ms }

@@ -18,7 +18,9 @@ export function receiptFor(answer: Answer, draft: Pick<Draft, 'messageId'>, what
   return answer.receipt;
 }
 
+/** The target did not accept. Closing the connection is a way to refuse; not being there is none. */
 export function noReceipt(answer: Answer, what = 'the answer'): void {
+  if (answer.wire.kind === 'none' && answer.wire.why === 'refused') throw new Broken(`${what}: ${answer.wire.detail}`);
   if (answer.receipt !== undefined) throw new Broken(`${what} holds a Receipt: ${describe(answer)}`);
 }
 
