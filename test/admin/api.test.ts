@@ -304,7 +304,7 @@ it('no secret in any answer or log line', async () => {
 
 describe('where nobody can be an operator', () => {
   it('no token opens anything, and the dashboard can say so', async () => {
-    const open = await operate({ admin: { listen: '127.0.0.1:0' } });
+    const open = await operate({}, { admin: { token: undefined } });
     expect((await open.ask('/health', { token: null })).json.can).toEqual({ read: false, write: false, signIn: 'none' });
     for (const token of [null, '', 'undefined', 'x']) expect((await open.ask('/status', { token })).status).toBe(401);
     await open.close();

@@ -7,6 +7,7 @@ import { composeAdmin, type Admin } from '../../src/compose-admin.js';
 import { compose, type Once } from '../../src/compose.js';
 import type { Config } from '../../src/config/config.js';
 import { loadConfig } from '../../src/config/load.js';
+import { present } from '../../src/config/values.js';
 import { Events } from '../../src/events.js';
 import { listen, type Listening } from '../../src/http/server.js';
 import { serverTls } from '../../src/config/pem-files.js';
@@ -43,7 +44,7 @@ export async function operate(more: object = {}, options: { clock?: Clock; admin
     value: {
       role: 'front', listen: '127.0.0.1:0', upstream: upstream.url, accessPoint: 'other', ledger: { memory: true },
       journal: `${folder.path}/journal`, spool: `${folder.path}/spool`, state: `${folder.path}/state`, node: 'node-1',
-      admin: { listen: '127.0.0.1:0', token: TOKEN, ...options.admin },
+      admin: present({ listen: '127.0.0.1:0', token: TOKEN, ...options.admin }),
       defaults: { window: '90d' },
       partners: [{ name: 'Acme', match: { from: 'POP000001' }, window: '180d' }],
       ...more,

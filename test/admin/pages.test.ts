@@ -1,4 +1,4 @@
-import { readdirSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { loadConfig } from '../../src/config/load.js';
@@ -72,4 +72,12 @@ describe('the cookbooks', () => {
 it('examples/README.md lists every example of the policy', () => {
   const listed = [...page('examples/README.md').matchAll(/\(policy\/([^)]+)\)/g)].map(([, name]) => name);
   expect(new Set(listed)).toEqual(new Set(readdirSync(join(ROOT, 'examples/policy'))));
+});
+
+it('the pictures load quickly, and each is shown somewhere', () => {
+  const shown = [...PAGES, 'README.md'].filter((path) => existsSync(join(ROOT, path))).map(page).join('\n');
+  for (const name of readdirSync(join(ROOT, 'docs/img')).filter((one) => one.endsWith('.png'))) {
+    expect(statSync(join(ROOT, 'docs/img', name)).size, name).toBeLessThan(200_000);
+    expect(shown, name).toContain(`img/${name}`);
+  }
 });
