@@ -188,7 +188,7 @@ export class EdifactSyntax implements Syntax {
 
 /** Where a count is a number and not the counted one. A count that is missing or no number is nobody's claim. */
 function differs(count: string | undefined, counted: number): boolean {
-  return count !== undefined && /^\d{1,15}$/.test(count) && Number(count) !== counted;
+  return count !== undefined && Number(count) !== counted && /^\d{1,15}$/.test(count);
 }
 
 /** UNO (ISO 9735-8): 0810, the length in octets of the object that follows the segment. */

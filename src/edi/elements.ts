@@ -86,7 +86,7 @@ const ISO_8859: Readonly<Record<string, string>> = {
  */
 export function textOf(bytes: string, syntaxId: string, place: Place): string {
   if (bytes.length > LONGEST) throw new EdiBroken(`an element is longer than ${LONGEST} bytes`, place);
-  if (PLAIN.test(bytes)) return bytes;
+  if (isPlain(bytes)) return bytes;
   for (const letter of bytes) {
     if (letter < ' ' || letter === '\x7f') {
       const what = letter === '\n' || letter === '\r' ? 'a line break' : `the control character 0x${letter.charCodeAt(0).toString(16).padStart(2, '0')}`;
@@ -97,7 +97,14 @@ export function textOf(bytes: string, syntaxId: string, place: Place): string {
   return decode(Buffer.from(bytes, 'latin1'), syntaxId, place);
 }
 
-const PLAIN = /^[ -~]*$/;
+/** Printable ASCII, as nearly every value is. */
+function isPlain(bytes: string): boolean {
+  for (let at = 0; at < bytes.length; at += 1) {
+    const code = bytes.charCodeAt(at);
+    if (code < 0x20 || code > 0x7e) return false;
+  }
+  return true;
+}
 
 function decode(bytes: Buffer, syntaxId: string, place: Place): string {
   const label = ISO_8859[syntaxId];

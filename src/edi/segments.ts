@@ -146,26 +146,30 @@ export class SegmentScanner {
   #pass(chunk: Buffer, from: number, base: number, limit: number): number {
     const { terminator, release } = this.#ending;
     const wanted = this.#wanted;
-    const last = chunk.length - 1;
     let at = from;
-    while (at < last) {
-      const byte = chunk[at] as number;
-      if (byte <= SPACE ? isSpace(byte) || byte === terminator : byte === terminator) {
+    let passed = 0;
+    for (let end = chunk.indexOf(terminator, at); end !== -1 && end <= limit; end = chunk.indexOf(terminator, at)) {
+      let byte = chunk[at] as number;
+      while (byte <= SPACE && at < end && isSpace(byte)) {
         at += 1;
-        continue;
+        byte = chunk[at] as number;
       }
-      const kind = wanted[(byte << 8) | (chunk[at + 1] as number)];
-      if (kind === BINARY) break;
-      let end = chunk.indexOf(terminator, at);
-      if (release !== -1 && chunk[end - 1] === release) end = this.#afterReleased(chunk, at, end);
-      if (end === -1 || end > limit || end - at > LONGEST_SEGMENT) break;
-      this.count += 1;
-      if (kind === WANTED) {
-        this.#give(chunk.subarray(at, Math.min(end, at + KEPT)), base + at);
-        if (this.stopped || this.#raw > 0) return end + 1;
+      if (at < end) {
+        const kind = wanted[(byte << 8) | (chunk[at + 1] as number)];
+        if (kind === BINARY) break;
+        if (release !== -1 && chunk[end - 1] === release) end = this.#afterReleased(chunk, at, end);
+        if (end === -1 || end > limit || end - at > LONGEST_SEGMENT) break;
+        passed += 1;
+        if (kind === WANTED) {
+          this.count += passed;
+          passed = 0;
+          this.#give(chunk.subarray(at, Math.min(end, at + KEPT)), base + at);
+          if (this.stopped || this.#raw > 0) return end + 1;
+        }
       }
       at = end + 1;
     }
+    this.count += passed;
     return at;
   }
 
