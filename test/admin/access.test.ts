@@ -84,7 +84,7 @@ describe('a client certificate', () => {
 });
 
 describe('where a client certificate is required', () => {
-  it('it takes the place of the token, and without one there is no connection', async () => {
+  it('takes the place of the token, and without one there is no connection', async () => {
     const system = await operate({}, { admin: { token: undefined, tls: { ...tls, clientAuth: 'require' } } });
     expect((await ask(system, '/health', anna)).json.can).toMatchObject({ write: true, signIn: 'certificate' });
     for (const identity of [undefined, stranger]) await expect(ask(system, '/health', identity)).rejects.toThrow();
