@@ -9,6 +9,8 @@ interface Seen {
   readonly size: number;
   readonly changed: number;
   readonly tokens: ReadonlySet<string>;
+  /** Wall clock, milliseconds: when it was read. */
+  readonly readAt: number;
 }
 
 /** The token stands near the start of every payload, so that no more than this is read of a delivered file. */
@@ -65,12 +67,17 @@ export class FolderCounter implements DeliveryCounter {
     const before = this.#files.get(path);
     if (before !== undefined && before.inode === now.ino && before.size === now.size && before.changed === now.mtimeMs)
       return;
+    const readAt = Date.now();
     const tokens = tokensIn(await headOf(path));
-    const growing = before !== undefined && before.inode === now.ino && now.size > before.size;
+    const same = before?.inode === now.ino;
+    // still being written when it was read, or only its time was set; written again since it was read is a delivery
+    const grown = same && now.size > before.size;
+    const touched = same && now.size === before.size && now.mtimeMs <= before.readAt;
     for (const token of tokens) {
-      if (!(growing && before.tokens.has(token))) this.#counts.set(token, (this.#counts.get(token) ?? 0) + 1);
+      if ((grown || touched) && before?.tokens.has(token) === true) continue;
+      this.#counts.set(token, (this.#counts.get(token) ?? 0) + 1);
     }
-    this.#files.set(path, { inode: now.ino, size: now.size, changed: now.mtimeMs, tokens });
+    this.#files.set(path, { inode: now.ino, size: now.size, changed: now.mtimeMs, tokens, readAt });
   }
 }
 
