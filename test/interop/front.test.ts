@@ -28,6 +28,18 @@ describe.skipIf(missing !== undefined)(`phase4 through the front to phase4${miss
   });
   const exchange = (id: string, nth = 1) => front.logged({ event: 'exchange', messageId: id }, nth);
   const post = (recorded: Recorded, url = front.url): Promise<Answer> => send(url, recorded);
+  /** Sends again until there is a Receipt, as a sender's queue does. */
+  const receipted = async (recorded: Recorded): Promise<Answer> => {
+    for (;;) {
+      const answer = await post(recorded);
+      if (answer.status === 200) {
+        expect(refersTo(answer.body)).toBe(recorded.messageId);
+        return answer;
+      }
+      expect([503, 504]).toContain(answer.status);
+      await new Promise((resolve) => setTimeout(resolve, 1_000));
+    }
+  };
 
   it('a first copy, and the application\'s resend of it: one delivery, and the very Receipt again', async () => {
     const id = freshId();
@@ -103,8 +115,8 @@ describe.skipIf(missing !== undefined)(`phase4 through the front to phase4${miss
     makeInvoice(20_000_000, doc);
     const recorded = await recordFromPhase4(id, ['--doc', doc]);
     expect(recorded.body.length).toBeGreaterThan(14_000_000);
-    const first = await post(recorded);
-    expect([first.status, refersTo(first.body)]).toEqual([200, id]);
+    // on a busy machine phase4 takes longer than times.answerBy: then its sender has 504 first, and the Receipt later
+    const first = await receipted(recorded);
     expect((await post(recorded)).body.equals(first.body)).toBe(true);
     expect(receiver.delivered(id)).toBe(1);
   });
@@ -167,15 +179,16 @@ describe.skipIf(missing !== undefined)(`phase4 through the front to phase4${miss
 
     const [settled, released] = messages;
     // a real phase4 Receipt for this very message, as an operator finds it in the access point's own store
-    const receipt = await post(settled, receiver.url);
+    const receipt = await send(receiver.url, { body: settled.body, headers: { ...settled.headers, 'Accept-Encoding': 'identity' } });
     writeFileSync(join(folder.path, 'receipt.xml'), receipt.body);
     const foreign = await runCli(['settle', released.messageId, '--receipt', join(folder.path, 'receipt.xml'), '--reason', 'wrong', ...config]);
     expect([foreign.code, foreign.stderr]).toEqual([1, expect.stringContaining('RECEIPT_FOREIGN')]);
-    expect((await runCli(['settle', settled.messageId, '--receipt', join(folder.path, 'receipt.xml'), '--reason', 'found in its store', ...config])).code).toBe(0);
+    expect(await runCli(['settle', settled.messageId, '--receipt', join(folder.path, 'receipt.xml'), '--reason', 'found in its store', ...config]))
+      .toMatchObject({ code: 0, stderr: '' });
     const replayed = await post(settled, before.url);
     expect(replayed.body.equals(readFileSync(join(folder.path, 'receipt.xml')))).toBe(true);
 
-    expect((await runCli(['release', released.messageId, '--reason', 'not in its store', ...config])).code).toBe(0);
+    expect(await runCli(['release', released.messageId, '--reason', 'not in its store', ...config])).toMatchObject({ code: 0, stderr: '' });
     const delivered = await post(released, before.url);
     expect([delivered.status, refersTo(delivered.body)]).toEqual([200, released.messageId]);
     expect(await before.logged({ event: 'exchange', messageId: released.messageId, answer: 'redelivery' })).toBeDefined();

@@ -25,9 +25,13 @@ interface ClusterClient extends Common {
   nodeClient(node: { readonly address: string }): Promise<Single>;
   getNodeClientForKey(key: string): Promise<Single>;
 }
-interface SentinelClient extends Common {
+interface SentinelLease {
   sendCommand(isReadonly: boolean, args: readonly Arg[], options: object): Promise<Reply>;
-  use<T>(run: (client: SentinelClient) => Promise<T>): Promise<T>;
+  release(): unknown;
+}
+interface SentinelClient extends Common {
+  acquire(): Promise<SentinelLease>;
+  use<T>(run: (client: SentinelLease) => Promise<T>): Promise<T>;
 }
 type Client = Single | ClusterClient | SentinelClient;
 
@@ -80,6 +84,11 @@ class NodeRedis implements RedisPort {
   readonly #own: boolean;
   readonly #leases = new Map<Single, Leases<Single>>();
   readonly #duplicates: Common[] = [];
+  /**
+   * One connection of a Sentinel client's pool for all that needs none of its own. Left to itself that client takes one
+   * for every command that begins before the first has got one, and never gives them back: after a burst the pool is empty.
+   */
+  #lease: Promise<SentinelLease> | undefined;
 
   constructor(client: Client, own: boolean) {
     this.#client = client;
@@ -94,7 +103,12 @@ class NodeRedis implements RedisPort {
     const args = this.#arguments(call);
     const client = this.#client;
     if (isCluster(client)) return client.sendCommand(String(args[3]), false, args, AS_BUFFERS);
-    return isSentinel(client) ? client.sendCommand(false, args, AS_BUFFERS) : client.sendCommand(args, AS_BUFFERS);
+    return isSentinel(client) ? this.#leased(client, args) : client.sendCommand(args, AS_BUFFERS);
+  }
+
+  async #leased(client: SentinelClient, args: readonly Arg[]): Promise<Reply> {
+    this.#lease ??= client.acquire();
+    return (await this.#lease).sendCommand(false, args, AS_BUFFERS);
   }
 
   /** Raw commands get no key prefix from the client. */
@@ -110,6 +124,8 @@ class NodeRedis implements RedisPort {
       const [reply, reached] = await Promise.all([send(args), send(wait)]);
       return { reply, replicas: Number(reached) };
     };
+    // a caller's pool may hold one connection only, and that is leased already; the pair goes out in one step there too
+    if (isSentinel(client) && !this.#own) return pair((command) => this.#leased(client, command));
     if (isSentinel(client)) return client.use((lease) => pair((command) => lease.sendCommand(false, command, AS_BUFFERS)));
     const node = isCluster(client) ? await client.getNodeClientForKey(String(args[3])) : client;
     return this.#leaseOf(node).with((connection) => pair((command) => connection.sendCommand(command, AS_BUFFERS)));
@@ -124,7 +140,7 @@ class NodeRedis implements RedisPort {
       }));
     }
     const send = isSentinel(client)
-      ? (args: readonly Arg[]) => client.sendCommand(false, args, AS_BUFFERS)
+      ? (args: readonly Arg[]) => this.#leased(client, args)
       : (args: readonly Arg[]) => client.sendCommand(args, AS_BUFFERS);
     return [{ id: '', send }];
   }
@@ -152,6 +168,7 @@ class NodeRedis implements RedisPort {
 
   async close(): Promise<void> {
     for (const lease of this.#leases.values()) lease.close();
+    if (!this.#own) (await this.#lease?.catch(() => undefined))?.release();
     for (const duplicate of [...this.#duplicates.splice(0), ...(this.#own ? [this.#client] : [])]) {
       try {
         await duplicate.destroy();
