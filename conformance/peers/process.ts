@@ -39,7 +39,8 @@ export class Program {
     const file = createWriteStream(log, { flags: 'a' });
     let seen = '';
     await new Promise<void>((resolve, reject) => {
-      const limit = setTimeout(() => reject(new Error(`${this.#command} is not ready after 180 s; see ${log}`)), 180_000);
+      const late = new Error(`${this.#command} is not ready after 180 s; see ${log}`);
+      const limit = setTimeout(() => reject(late), 180_000);
       const look = (chunk: Buffer): void => {
         file.write(chunk);
         if (seen.length < 100_000) seen += chunk.toString('utf8');
