@@ -84,13 +84,16 @@ async function upstreamFindings(config: Config): Promise<readonly Finding[]> {
   const routes = config.routes.filter(({ upstream }) => upstream !== undefined);
   return await Promise.all(routes.map(async (route): Promise<Finding> => {
     const { url = '', tls } = route.upstream ?? {};
+    const shown = new URL(url);
+    shown.username = '';
+    shown.password = '';
     const upstream = createUpstream({
       url, accessPoint: accessPoint(route.accessPoint ?? 'other'), place: { mount: route.path, exact: true },
       limits: config.limits, times: config.times, clock: systemClock, ...(tls === undefined ? {} : { tls: clientTls(tls) }),
     });
     try {
       const { reachable, ms, detail = 'no answer' } = await upstream.probe();
-      return { what: 'access point', level: reachable ? 'ok' : 'fail', text: reachable ? `${url} takes connections, ${ms.toFixed(0)} ms` : `${url} cannot be reached: ${detail}` };
+      return { what: 'access point', level: reachable ? 'ok' : 'fail', text: reachable ? `${shown.href} takes connections, ${ms.toFixed(0)} ms` : `${shown.href} cannot be reached: ${detail}` };
     } finally {
       await upstream.close();
     }

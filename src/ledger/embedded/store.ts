@@ -29,7 +29,8 @@ export class Store {
 
   constructor(path: string) {
     // The defaults of every option that is not named here are the safe ones; a wrong mapSize, for one, crashes.
-    const options = { encoding: 'binary', overlappingSync: false, noSubdir: false, maxDbs: 8, maxReaders: 512 } as const;
+    // With batching by event turn a failed commit also rejects a promise that LMDB keeps to itself: Node ends the process.
+    const options = { encoding: 'binary', overlappingSync: false, eventTurnBatching: false, noSubdir: false, maxDbs: 8, maxReaders: 512 } as const;
     this.#root = open<Buffer, string>({ path, ...options });
     this.#records = this.#root.openDB<Buffer, string>('records', { encoding: 'binary' });
     this.#expiry = this.#root.openDB<Buffer, Expiry>('expiry', { encoding: 'binary' });
