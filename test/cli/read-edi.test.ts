@@ -1,0 +1,76 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it, describe } from 'vitest';
+import { claimFor } from '../../src/delivery/claim.js';
+import { messageOf } from '../../src/edi/message-of.js';
+import { interchangesOf } from '../../src/edi/read-interchanges.js';
+import { keysOf } from '../../src/compose-keys.js';
+import { loadConfig } from '../../src/config/load.js';
+import { lmdbLedger } from '../../src/ledger/embedded/index.js';
+import { thisProcess } from '../../src/ledger/owner.js';
+import { compileRules, selectRule } from '../../src/policy/select.js';
+import { storeReply } from '../../src/receipt/stored-reply.js';
+import { runCli } from '../support/child.js';
+import { tempDir } from '../support/temp-dir.js';
+
+const ORDERS = "UNB+UNOC:3+4012345000009:14+4012345000016:14+240229:1305+REF1++ORDERS'UNH+1+ORDERS:D:96A:UN'BGM+220+1'UNT+3+1'UNZ+1+REF1'";
+const ISA = 'ISA*00*          *00*          *01*049351117      *ZZ*RECEIVER       *240229*1305*^*00501*000000007*0*P*:~TA1*000000006*240228*1200*A*000~IEA*0*000000007~';
+
+describe('read: EDI files with key, rule and what would happen now', () => {
+  it('shows key parts, fingerprint and window of each interchange, without a configuration', async () => {
+    const { path: folder } = tempDir();
+    const file = join(folder, 'two.edi');
+    writeFileSync(file, `${ORDERS}\r\n${ORDERS.replaceAll('REF1', 'REF2')}`);
+    const { code, stdout } = await runCli(['read', file, '--json']);
+    const { interchanges } = JSON.parse(stdout) as { interchanges: { key: string; keyParts: object; window: string; now?: string }[] };
+    expect(code).toBe(0);
+    expect(interchanges.map(({ keyParts }) => keyParts)).toMatchObject([{ reference: 'REF1', protocol: 'edifact' }, { reference: 'REF2' }]);
+    expect(new Set(interchanges.map(({ key }) => key)).size).toBe(2);
+    expect(interchanges.every(({ window, now }) => window === '90d' && now === undefined)).toBe(true);
+  });
+
+  it('foretells claim, replay and mismatch from the ledger, and writes nothing', async () => {
+    const { path: folder } = tempDir();
+    const config = join(folder, 'edi.yaml');
+    writeFileSync(config, 'role: front\nlisten: 127.0.0.1:0\nledger: { embedded: ./ledger }\nroutes:\n  - { path: /edi, protocol: edifact, upstream: "http://127.0.0.1:9", defaults: { window: 30d } }\n');
+    const file = join(folder, 'orders.edi');
+    const other = join(folder, 'other.edi');
+    writeFileSync(file, ORDERS);
+    writeFileSync(other, ORDERS.replace('BGM+220+1', 'BGM+220+2'));
+    const now = async (of: string): Promise<unknown> => {
+      const { interchanges } = JSON.parse((await runCli(['read', of, '--config', config, '--json'])).stdout) as { interchanges: { now: string; window: string }[] };
+      return interchanges[0]?.now;
+    };
+    expect(await now(file)).toBe('claim');
+    expect(await now(file)).toBe('claim');
+
+    const { routes, times } = loadConfig(config);
+    const [interchange] = interchangesOf(Buffer.from(ORDERS));
+    const message = messageOf(interchange!);
+    const rule = selectRule(compileRules(routes[0]!.rules), message);
+    const ledger = await lmdbLedger({ path: join(folder, 'ledger') });
+    const claim = claimFor({ key: keysOf(message, rule, 'default').key, message, rule, scope: 'default', times, owner: thisProcess('test'), token: 't', take: true, remembersMs: 0, persistent: true });
+    await ledger.claim(claim);
+    const reply = storeReply({ status: 200, contentType: 'text/plain', body: Buffer.from('ok') });
+    await ledger.settle({ key: claim.key, token: 't', fingerprint: claim.fingerprint, reply, beganMsAgo: 0, claim });
+    await ledger.close();
+    expect(await now(file)).toBe('replay');
+    expect(await now(other)).toBe('mismatch');
+  });
+
+  it('a TA1-only interchange has a key, a document without SBDH has none, a broken one is refused', async () => {
+    const { path: folder } = tempDir();
+    const write = (name: string, text: string): string => {
+      writeFileSync(join(folder, name), text);
+      return join(folder, name);
+    };
+    const ta1 = await runCli(['read', write('ta1.x12', ISA), '--json']);
+    expect((JSON.parse(ta1.stdout) as { interchanges: object[] }).interchanges[0]).toMatchObject({ keyParts: { protocol: 'x12', reference: '000000007', test: 'P' } });
+    const ubl = await runCli(['read', write('plain.xml', '<Invoice xmlns="urn:x"/>'), '--json']);
+    expect(ubl.code).toBe(0);
+    expect(JSON.parse(ubl.stdout)).not.toHaveProperty('key');
+    const cut = await runCli(['read', write('cut.edi', ORDERS.slice(0, 60)), '--json']);
+    expect(cut.code).toBe(1);
+    expect(JSON.parse(cut.stdout)).toMatchObject({ verdict: 'reject', now: 'refuse' });
+  });
+});
