@@ -36,13 +36,18 @@ export interface Operate extends Required<Pick<Walk, 'mayDecide' | 'bypassed' | 
 
 export function composeOperate(parts: OperateParts): Operate {
   const { node, ledger, events, clock } = parts;
-  const { state, role, ledger: { strict } } = parts.config;
+  const {
+    state,
+    role,
+    ledger: { strict },
+  } = parts.config;
   const by = runName(clock);
   const started = clock.now();
   const version = packageVersion();
   let digest = configDigest(parts.config);
   // a ledger in memory is another one at every start, and nobody is surprised
-  const sentinel = ledger.name === 'memory' ? undefined : new Sentinel({ ledger, folder: state, node, clock, events, strict });
+  const sentinel =
+    ledger.name === 'memory' ? undefined : new Sentinel({ ledger, folder: state, node, clock, events, strict });
   const bypass = new BypassWatch(state, clock, events);
   const rates = new Rates(events, clock);
   const tallies = keepTallies({ events, ledger, folder: state, clock, by });
@@ -83,7 +88,13 @@ export function composeOperate(parts: OperateParts): Operate {
     const { listen } = config;
     const name = listen === undefined ? node : `${node} ${listen.host}:${listen.port}`;
     const signal = AbortSignal.any([stop.signal, extending.signal]);
-    void ready.then(() => extendWindows({ ledger, clock, events, by: name, ...(oldRulesMs === undefined ? {} : { oldRulesMs }) }, config, signal));
+    void ready.then(() =>
+      extendWindows(
+        { ledger, clock, events, by: name, ...(oldRulesMs === undefined ? {} : { oldRulesMs }) },
+        config,
+        signal,
+      ),
+    );
   }
 
   async function reportUntil(signal: AbortSignal): Promise<void> {
@@ -97,9 +108,24 @@ export function composeOperate(parts: OperateParts): Operate {
     const { waiting, underWay, journal } = await parts.load();
     const ledgerMs = parts.pingMs();
     const { current } = bypass;
-    const lastMinute = Object.fromEntries(rates.answers().filter((one) => one.lastMinute > 0).map((one) => [one.answer, one.lastMinute]));
+    const lastMinute = Object.fromEntries(
+      rates
+        .answers()
+        .filter((one) => one.lastMinute > 0)
+        .map((one) => [one.answer, one.lastMinute]),
+    );
     const told: NodeReport = {
-      node, pid: process.pid, version, role, config: digest, started, at: clock.now(), lastMinute, waiting, underWay, journal,
+      node,
+      pid: process.pid,
+      version,
+      role,
+      config: digest,
+      started,
+      at: clock.now(),
+      lastMinute,
+      waiting,
+      underWay,
+      journal,
       ...(ledgerMs === undefined ? {} : { ledgerMs }),
       ...(sentinel?.behind === undefined ? {} : { behind: sentinel.behind.reason }),
       ...(current === undefined ? {} : { bypass: `until ${new Date(current.until).toISOString()}: ${current.reason}` }),

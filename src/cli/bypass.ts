@@ -2,7 +2,7 @@ import { hostname } from 'node:os';
 import { parseArgs } from 'node:util';
 import { systemClock } from '../clock.js';
 import { As4OnceError } from '../errors.js';
-import { readBypass, switchOff, switchOn } from '../operate/bypass.js';
+import { readBypass, switchOff, switchOn, type Bypass } from '../operate/bypass.js';
 import { parseDuration } from '../policy/duration.js';
 import { EXIT, type Io } from './io.js';
 import { configured, decision } from './records.js';
@@ -27,8 +27,15 @@ Example: as4-once bypass on --for 30m --reason 'Redis is being moved' --config f
 
 export async function bypass(args: readonly string[], io: Io): Promise<number> {
   const { values, positionals } = parseArgs({
-    args: [...args], allowPositionals: true,
-    options: { for: { type: 'string' }, reason: { type: 'string' }, config: { type: 'string' }, json: { type: 'boolean' }, help: { type: 'boolean' } },
+    args: [...args],
+    allowPositionals: true,
+    options: {
+      for: { type: 'string' },
+      reason: { type: 'string' },
+      config: { type: 'string' },
+      json: { type: 'boolean' },
+      help: { type: 'boolean' },
+    },
   });
   if (values.help === true) {
     io.out(HELP);
@@ -37,9 +44,10 @@ export async function bypass(args: readonly string[], io: Io): Promise<number> {
   const [what, ...more] = positionals;
   if (more.length > 0) throw new As4OnceError('USAGE', 'bypass needs one of on, off, status');
   const now = systemClock.now();
-  switch (what) {
+  switch (what ?? '') {
     case 'on': {
-      if (values.for === undefined) throw new As4OnceError('USAGE', 'bypass on needs --for DURATION, such as --for 30m');
+      if (values.for === undefined)
+        throw new As4OnceError('USAGE', 'bypass on needs --for DURATION, such as --for 30m');
       const { who, reason } = decision('release', values.reason, now);
       const until = now + durationOf(values.for);
       await switchOn(configured(values.config, io).state, { since: now, until, who, reason });
@@ -55,8 +63,14 @@ export async function bypass(args: readonly string[], io: Io): Promise<number> {
     }
     case 'status': {
       const standing = readBypass(configured(values.config, io).state, now);
-      if (values.json === true) io.out(`${JSON.stringify(standing === undefined ? { on: false } : { on: true, ...standing, since: iso(standing.since), until: iso(standing.until) })}\n`);
-      else io.out(standing === undefined ? 'bypass is not on\n' : `bypass is on until ${iso(standing.until)}, by ${standing.who}: ${standing.reason}\n`);
+      if (values.json === true)
+        io.out(`${JSON.stringify(standing === undefined ? { on: false } : { on: true, ...dated(standing) })}\n`);
+      else
+        io.out(
+          standing === undefined
+            ? 'bypass is not on\n'
+            : `bypass is on until ${iso(standing.until)}, by ${standing.who}: ${standing.reason}\n`,
+        );
       return standing === undefined ? EXIT.no : EXIT.ok;
     }
     default:
@@ -73,3 +87,4 @@ function durationOf(text: string): number {
 }
 
 const iso = (ms: number): string => new Date(ms).toISOString();
+const dated = (bypassed: Bypass): object => ({ ...bypassed, since: iso(bypassed.since), until: iso(bypassed.until) });

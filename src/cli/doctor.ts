@@ -14,7 +14,14 @@ import type { Ledger } from '../ledger/port.js';
 import { openLedger } from '../open-ledger.js';
 import { readBypass } from '../operate/bypass.js';
 import {
-  certificateFindings, diskFindings, receiptFindings, serverFindings, skewFinding, storeFindings, timeFindings, type Finding,
+  certificateFindings,
+  diskFindings,
+  receiptFindings,
+  serverFindings,
+  skewFinding,
+  storeFindings,
+  timeFindings,
+  type Finding,
 } from '../operate/doctor.js';
 import { seenIn } from '../operate/sentinel.js';
 import { readStatus } from '../operate/status.js';
@@ -35,21 +42,33 @@ Example: as4-once doctor --config front.yaml
 `;
 
 export async function doctor(args: readonly string[], io: Io): Promise<number> {
-  const { values } = parseArgs({ args: [...args], options: { config: { type: 'string' }, json: { type: 'boolean' }, help: { type: 'boolean' } } });
+  const { values } = parseArgs({
+    args: [...args],
+    options: { config: { type: 'string' }, json: { type: 'boolean' }, help: { type: 'boolean' } },
+  });
   if (values.help === true) {
     io.out(HELP);
     return EXIT.ok;
   }
   const file = values.config ?? io.env['AS4_ONCE_CONFIG'];
-  if (file === undefined) throw new As4OnceError('USAGE', 'name the configuration with --config FILE or AS4_ONCE_CONFIG');
+  if (file === undefined)
+    throw new As4OnceError('USAGE', 'name the configuration with --config FILE or AS4_ONCE_CONFIG');
   const { config, warnings } = inspectConfig(file, { env: io.env });
-  const findings: Finding[] = warnings.length === 0
-    ? [{ what: 'config', level: 'ok', text: `${file} is in order` }]
-    : warnings.map(({ code, text }) => ({ what: 'config', level: 'warn', text: `${code} ${text}` }));
-  findings.push(...await ledgerFindings(config), ...await upstreamFindings(config), ...await placeFindings(config));
+  const findings: Finding[] =
+    warnings.length === 0
+      ? [{ what: 'config', level: 'ok', text: `${file} is in order` }]
+      : warnings.map(({ code, text }) => ({ what: 'config', level: 'warn', text: `${code} ${text}` }));
+  findings.push(
+    ...(await ledgerFindings(config)),
+    ...(await upstreamFindings(config)),
+    ...(await placeFindings(config)),
+  );
   findings.push(...certificateFindings(ownCertificates(config), systemClock.now()));
   if (values.json === true) io.out(`${JSON.stringify(findings, undefined, 2)}\n`);
-  else io.out(findings.map(({ what, level, text }) => `${level.padEnd(6)}${what.padEnd(14)}${printable(text)}\n`).join(''));
+  else
+    io.out(
+      findings.map(({ what, level, text }) => `${level.padEnd(6)}${what.padEnd(14)}${printable(text)}\n`).join(''),
+    );
   return findings.some(({ level }) => level === 'fail') ? EXIT.no : EXIT.ok;
 }
 
@@ -70,7 +89,7 @@ async function ledgerFindings(config: Config): Promise<readonly Finding[]> {
       ...storeFindings(warnings),
       skewFinding(now, before, after),
       ...serverFindings(status),
-      ...await receiptFindings(ledger),
+      ...(await receiptFindings(ledger)),
     ];
   } catch (error) {
     if (!(error instanceof As4OnceError)) throw error;
@@ -82,22 +101,35 @@ async function ledgerFindings(config: Config): Promise<readonly Finding[]> {
 
 async function upstreamFindings(config: Config): Promise<readonly Finding[]> {
   const routes = config.routes.filter(({ upstream }) => upstream !== undefined);
-  return await Promise.all(routes.map(async (route): Promise<Finding> => {
-    const { url = '', tls } = route.upstream ?? {};
-    const shown = new URL(url);
-    shown.username = '';
-    shown.password = '';
-    const upstream = createUpstream({
-      url, accessPoint: accessPoint(route.accessPoint ?? 'other'), place: { mount: route.path, exact: true },
-      limits: config.limits, times: config.times, clock: systemClock, ...(tls === undefined ? {} : { tls: clientTls(tls) }),
-    });
-    try {
-      const { reachable, ms, detail = 'no answer' } = await upstream.probe();
-      return { what: 'access point', level: reachable ? 'ok' : 'fail', text: reachable ? `${shown.href} takes connections, ${ms.toFixed(0)} ms` : `${shown.href} cannot be reached: ${detail}` };
-    } finally {
-      await upstream.close();
-    }
-  }));
+  return await Promise.all(
+    routes.map(async (route): Promise<Finding> => {
+      const { url = '', tls } = route.upstream ?? {};
+      const shown = new URL(url);
+      shown.username = '';
+      shown.password = '';
+      const upstream = createUpstream({
+        url,
+        accessPoint: accessPoint(route.accessPoint ?? 'other'),
+        place: { mount: route.path, exact: true },
+        limits: config.limits,
+        times: config.times,
+        clock: systemClock,
+        ...(tls === undefined ? {} : { tls: clientTls(tls) }),
+      });
+      try {
+        const { reachable, ms, detail = 'no answer' } = await upstream.probe();
+        return {
+          what: 'access point',
+          level: reachable ? 'ok' : 'fail',
+          text: reachable
+            ? `${shown.href} takes connections, ${ms.toFixed(0)} ms`
+            : `${shown.href} cannot be reached: ${detail}`,
+        };
+      } finally {
+        await upstream.close();
+      }
+    }),
+  );
 }
 
 async function placeFindings(config: Config): Promise<readonly Finding[]> {
@@ -109,7 +141,22 @@ async function placeFindings(config: Config): Promise<readonly Finding[]> {
   ];
   return [
     ...diskFindings(folders),
-    { what: 'journal', level: waiting > 0 ? 'warn' : 'ok', text: waiting > 0 ? `${waiting} replies were sent and are not settled yet; a running server does it when the ledger is back` : 'no reply waits to be settled' },
-    ...(bypass === undefined ? [] : [{ what: 'bypass', level: 'warn' as const, text: `on until ${new Date(bypass.until).toISOString()}: ${bypass.reason}` }]),
+    {
+      what: 'journal',
+      level: waiting > 0 ? 'warn' : 'ok',
+      text:
+        waiting > 0
+          ? `${waiting} replies were sent and are not settled yet; a running server does it when the ledger is back`
+          : 'no reply waits to be settled',
+    },
+    ...(bypass === undefined
+      ? []
+      : [
+          {
+            what: 'bypass',
+            level: 'warn' as const,
+            text: `on until ${new Date(bypass.until).toISOString()}: ${bypass.reason}`,
+          },
+        ]),
   ];
 }

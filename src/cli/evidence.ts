@@ -34,7 +34,8 @@ Example: as4-once evidence 5c40387e-ee08@example.org -o evidence.zip --log as4-o
 
 export async function evidenceOf(args: readonly string[], io: Io): Promise<number> {
   const { values, positionals } = parseArgs({
-    args: [...args], allowPositionals: true,
+    args: [...args],
+    allowPositionals: true,
     options: { ...RECORD_OPTIONS, output: { type: 'string', short: 'o' }, log: { type: 'string', multiple: true } },
   });
   if (values.help === true) {
@@ -46,12 +47,20 @@ export async function evidenceOf(args: readonly string[], io: Io): Promise<numbe
   const config = configured(values.config, io);
   const [id] = positionals;
   const { record, now, root } = await withLedger(config, async (ledger) => {
-    const found = theOne(await findRecords(config, ledger, { id, key: values.key, from: values.from }), id ?? values.key);
+    const found = theOne(
+      await findRecords(config, ledger, { id, key: values.key, from: values.from }),
+      id ?? values.key,
+    );
     return { record: found, now: (await ledger.meta()).now, root: await rootOf(ledger, found) };
   });
-  const log = values.log === undefined ? undefined : (await Promise.all(values.log.map((file) => logLinesOf(file, [record.key, record.reference])))).flat();
+  const log =
+    values.log === undefined
+      ? undefined
+      : (await Promise.all(values.log.map((file) => logLinesOf(file, [record.key, record.reference])))).flat();
   const archive = evidence({
-    record, root, log,
+    record,
+    root,
+    log,
     timeline: timeline(record),
     verdict: verdict(record, now),
     shown: recordJson(record),
@@ -63,9 +72,16 @@ export async function evidenceOf(args: readonly string[], io: Io): Promise<numbe
     writeFileSync(output, archive, { flag: 'wx' });
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    throw new As4OnceError('USAGE', code === 'EEXIST' ? `${output} exists already` : `${output} cannot be written (${code ?? 'error'})`);
+    throw new As4OnceError(
+      'USAGE',
+      code === 'EEXIST' ? `${output} exists already` : `${output} cannot be written (${code ?? 'error'})`,
+    );
   }
-  io.out(values.json === true ? `${JSON.stringify({ file: output, bytes: archive.length, key: record.key })}\n` : `${output}: ${archive.length.toLocaleString('en')} bytes; its README.txt says how to check it\n`);
+  io.out(
+    values.json === true
+      ? `${JSON.stringify({ file: output, bytes: archive.length, key: record.key })}\n`
+      : `${output}: ${archive.length.toLocaleString('en')} bytes; its README.txt says how to check it\n`,
+  );
   return EXIT.ok;
 }
 
@@ -73,7 +89,12 @@ async function rootOf(ledger: Ledger, record: LedgerRecord): Promise<EvidencePar
   const notes = await ledger.notes(rootShelf(record.key));
   const kept = notes.get(ROOT_NAME);
   if (kept === undefined) return undefined;
-  return { bytes: inflateRawSync(Buffer.from(kept, 'base64'), { maxOutputLength: Math.max(LIMITS.rootPart, 16 * LIMITS.rootPart) }), kept: notes.get(ROOT_SEEN) ?? '' };
+  return {
+    bytes: inflateRawSync(Buffer.from(kept, 'base64'), {
+      maxOutputLength: Math.max(LIMITS.rootPart, 16 * LIMITS.rootPart),
+    }),
+    kept: notes.get(ROOT_SEEN) ?? '',
+  };
 }
 
 /** The rule of that name as the configuration says it now. */

@@ -23,7 +23,11 @@ export async function forget(args: readonly string[], io: Io): Promise<number> {
   const { values } = parseArgs({
     args: [...args],
     options: {
-      party: { type: 'string' }, reason: { type: 'string' }, 'dry-run': { type: 'boolean' }, config: { type: 'string' }, json: { type: 'boolean' },
+      party: { type: 'string' },
+      reason: { type: 'string' },
+      'dry-run': { type: 'boolean' },
+      config: { type: 'string' },
+      json: { type: 'boolean' },
       help: { type: 'boolean' },
     },
   });
@@ -38,6 +42,11 @@ export async function forget(args: readonly string[], io: Io): Promise<number> {
   const result = await withLedger(configured(values.config, io), (ledger) => forgetParty(ledger, party, made, write));
   const count = (n: number): string => n.toLocaleString('en');
   if (values.json === true) io.out(`${JSON.stringify({ ...result, written: write })}\n`);
-  else io.out(write ? `${count(result.blanked)} records blanked, of ${count(result.looked)}\n` : `${count(result.found)} records would be blanked, of ${count(result.looked)}; nothing was written\n`);
+  else
+    io.out(
+      write
+        ? `${count(result.blanked)} records blanked, of ${count(result.looked)}\n`
+        : `${count(result.found)} records would be blanked, of ${count(result.looked)}; nothing was written\n`,
+    );
   return EXIT.ok;
 }

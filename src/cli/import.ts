@@ -36,10 +36,16 @@ Example: as4-once import accepted.jsonl --receipts ./receipts --write --config f
 
 export async function importRecords(args: readonly string[], io: Io): Promise<number> {
   const { values, positionals } = parseArgs({
-    args: [...args], allowPositionals: true,
+    args: [...args],
+    allowPositionals: true,
     options: {
-      receipts: { type: 'string' }, 'from-type': { type: 'string' }, route: { type: 'string' }, write: { type: 'boolean' },
-      config: { type: 'string' }, json: { type: 'boolean' }, help: { type: 'boolean' },
+      receipts: { type: 'string' },
+      'from-type': { type: 'string' },
+      route: { type: 'string' },
+      write: { type: 'boolean' },
+      config: { type: 'string' },
+      json: { type: 'boolean' },
+      help: { type: 'boolean' },
     },
   });
   if (values.help === true) {
@@ -52,13 +58,25 @@ export async function importRecords(args: readonly string[], io: Io): Promise<nu
   const write = values.write === true;
   const made = decision('import', `import of ${basename(file)}`, systemClock.now());
   return await withLedger(config, async (ledger) => {
-    const types = new PartyTypes(values['from-type'], values['from-type'] === undefined ? await learnTypes(ledger) : new Map());
-    const context: ImportContext = { ...placesOf(config, values.route), types, decision: made, receipt: (name) => readReceipt(values.receipts, name) };
+    const types = new PartyTypes(
+      values['from-type'],
+      values['from-type'] === undefined ? await learnTypes(ledger) : new Map(),
+    );
+    const context: ImportContext = {
+      ...placesOf(config, values.route),
+      types,
+      decision: made,
+      receipt: (name) => readReceipt(values.receipts, name),
+    };
     const progress = io.tty ? { progress: (lines: number) => io.err(`\r${lines.toLocaleString('en')} lines`) } : {};
     const run = await runImport({ file, ledger, context, write, ...progress });
     if (io.tty && run.lines >= 10_000) io.err('\n');
     const assumed = [...types.assumed].map(([party, { type, why }]) => ({ party, type: type ?? null, why }));
-    io.out(values.json === true ? `${JSON.stringify({ written: write, ...run, assumed }, undefined, 2)}\n` : text(run, assumed, write));
+    io.out(
+      values.json === true
+        ? `${JSON.stringify({ written: write, ...run, assumed }, undefined, 2)}\n`
+        : text(run, assumed, write),
+    );
     return run.bad > 0 ? EXIT.no : EXIT.ok;
   });
 }
@@ -68,22 +86,33 @@ function readReceipt(folder: string | undefined, name: string): OperatorReceipt 
   if (folder === undefined) throw new As4OnceError('USAGE', 'it names a receipt; say where with --receipts DIR');
   const home = resolve(folder);
   const path = resolve(home, name);
-  if (!path.startsWith(home + sep)) throw new As4OnceError('USAGE', `its receipt ${JSON.stringify(name)} lies outside of ${folder}`);
+  if (!path.startsWith(home + sep))
+    throw new As4OnceError('USAGE', `its receipt ${JSON.stringify(name)} lies outside of ${folder}`);
   let bytes: Uint8Array;
   try {
     bytes = readFileSync(path);
   } catch (error) {
-    throw new As4OnceError('USAGE', `its receipt ${JSON.stringify(name)} cannot be read (${(error as NodeJS.ErrnoException).code ?? 'error'})`);
+    throw new As4OnceError(
+      'USAGE',
+      `its receipt ${JSON.stringify(name)} cannot be read (${(error as NodeJS.ErrnoException).code ?? 'error'})`,
+    );
   }
   return receiptFrom(bytes, name);
 }
 
-function text(run: ImportRun, assumed: readonly { party: string; type: string | null; why: string }[], write: boolean): string {
+function text(
+  run: ImportRun,
+  assumed: readonly { party: string; type: string | null; why: string }[],
+  write: boolean,
+): string {
   const count = (n: number, what: string): string => `${n.toLocaleString('en').padStart(12)}  ${what}\n`;
   const known = run.fresh - run.withReceipt - run.uncertain;
   return [
     count(run.lines, 'lines'),
-    count(run.fresh, `${write ? 'written' : 'would be written'}: ${run.withReceipt.toLocaleString('en')} with their Receipt, ${known.toLocaleString('en')} known, ${run.uncertain.toLocaleString('en')} uncertain`),
+    count(
+      run.fresh,
+      `${write ? 'written' : 'would be written'}: ${run.withReceipt.toLocaleString('en')} with their Receipt, ${known.toLocaleString('en')} known, ${run.uncertain.toLocaleString('en')} uncertain`,
+    ),
     count(run.standing, 'stand in the ledger already'),
     count(run.expired, 'are older than their window'),
     ...(run.other === 0 ? [] : [count(run.other, 'lines about something else')]),

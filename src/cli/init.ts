@@ -26,8 +26,12 @@ export async function init(args: readonly string[], io: Io): Promise<number> {
   const { values } = parseArgs({
     args: [...args],
     options: {
-      'access-point': { type: 'string' }, upstream: { type: 'string', default: 'http://127.0.0.1:8081/as4' },
-      listen: { type: 'string', default: '127.0.0.1:8080' }, redis: { type: 'string' }, output: { type: 'string', short: 'o' }, help: { type: 'boolean' },
+      'access-point': { type: 'string' },
+      upstream: { type: 'string', default: 'http://127.0.0.1:8081/as4' },
+      listen: { type: 'string', default: '127.0.0.1:8080' },
+      redis: { type: 'string' },
+      output: { type: 'string', short: 'o' },
+      help: { type: 'boolean' },
     },
   });
   if (values.help === true) {
@@ -35,9 +39,13 @@ export async function init(args: readonly string[], io: Io): Promise<number> {
     return EXIT.ok;
   }
   const name = ACCESS_POINT_NAMES.find((known) => known === values['access-point']);
-  if (name === undefined) throw new As4OnceError('USAGE', `init needs --access-point, one of ${ACCESS_POINT_NAMES.join(', ')}`);
+  if (name === undefined)
+    throw new As4OnceError('USAGE', `init needs --access-point, one of ${ACCESS_POINT_NAMES.join(', ')}`);
   const text = initTemplate({
-    accessPoint: name satisfies AccessPointName, upstream: values.upstream, listen: values.listen, ...(values.redis === undefined ? {} : { redis: values.redis }),
+    accessPoint: name satisfies AccessPointName,
+    upstream: values.upstream,
+    listen: values.listen,
+    ...(values.redis === undefined ? {} : { redis: values.redis }),
   });
   try {
     loadConfig({ text, name: 'what these options give' }, { env: io.env });
@@ -53,7 +61,12 @@ export async function init(args: readonly string[], io: Io): Promise<number> {
     writeFileSync(output, text, { flag: 'wx', mode: 0o640 });
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    throw new As4OnceError('USAGE', code === 'EEXIST' ? `${output} exists already and is left as it is` : `${output} cannot be written (${code ?? 'error'})`);
+    throw new As4OnceError(
+      'USAGE',
+      code === 'EEXIST'
+        ? `${output} exists already and is left as it is`
+        : `${output} cannot be written (${code ?? 'error'})`,
+    );
   }
   io.out(`${output} written. Next: as4-once check --config ${output}, then as4-once serve --config ${output}\n`);
   return EXIT.ok;

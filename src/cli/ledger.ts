@@ -35,7 +35,10 @@ Example: as4-once ledger backup /var/backups/as4-once/monday --config front.yaml
 `;
 
 const OPTIONS = {
-  reason: { type: 'string' }, config: { type: 'string' }, json: { type: 'boolean' }, help: { type: 'boolean' },
+  reason: { type: 'string' },
+  config: { type: 'string' },
+  json: { type: 'boolean' },
+  help: { type: 'boolean' },
 } as const;
 
 export async function ledgerCommand(args: readonly string[], io: Io): Promise<number> {
@@ -45,11 +48,14 @@ export async function ledgerCommand(args: readonly string[], io: Io): Promise<nu
     return EXIT.ok;
   }
   const [what, folder, ...more] = positionals;
-  if (more.length > 0 || (folder !== undefined && what !== 'backup')) throw new As4OnceError('USAGE', 'too many arguments');
+  if (more.length > 0 || (folder !== undefined && what !== 'backup'))
+    throw new As4OnceError('USAGE', 'too many arguments');
   const json = values.json === true;
-  switch (what) {
+  switch (what ?? '') {
     case 'status':
-      return await withEvents(configured(values.config, io), (ledger, config, warnings) => status(ledger, config, warnings, json, io));
+      return await withEvents(configured(values.config, io), (ledger, config, warnings) =>
+        status(ledger, config, warnings, json, io),
+      );
     case 'accept': {
       const { who, reason } = decision('release', values.reason, systemClock.now());
       return await withEvents(configured(values.config, io), async (ledger) => {
@@ -59,11 +65,16 @@ export async function ledgerCommand(args: readonly string[], io: Io): Promise<nu
       });
     }
     case 'backup': {
-      if (folder === undefined) throw new As4OnceError('USAGE', 'ledger backup needs a folder: as4-once ledger backup DIR');
+      if (folder === undefined)
+        throw new As4OnceError('USAGE', 'ledger backup needs a folder: as4-once ledger backup DIR');
       return await withEvents(configured(values.config, io), async (ledger) => {
         const backup = await backUp(ledger, folder);
         const bytes = backup.files.reduce((sum, file) => sum + file.bytes, 0);
-        io.out(json ? `${JSON.stringify(backup, undefined, 2)}\n` : `${folder}: ${formatSize(bytes)}, ledger ${backup.ledger.id} after ${backup.ledger.settles} settles\n`);
+        io.out(
+          json
+            ? `${JSON.stringify(backup, undefined, 2)}\n`
+            : `${folder}: ${formatSize(bytes)}, ledger ${backup.ledger.id} after ${backup.ledger.settles} settles\n`,
+        );
         return EXIT.ok;
       });
     }
@@ -71,7 +82,11 @@ export async function ledgerCommand(args: readonly string[], io: Io): Promise<nu
       return await withEvents(configured(values.config, io), async (ledger) => {
         const before = await ledger.meta();
         const after = await ledger.upgrade();
-        io.out(before.format === after.format ? `the ledger is written in format ${after.format} already, the newest of this release\n` : `format ${before.format} → ${after.format}: releases before this one cannot read new records\n`);
+        io.out(
+          before.format === after.format
+            ? `the ledger is written in format ${after.format} already, the newest of this release\n`
+            : `format ${before.format} → ${after.format}: releases before this one cannot read new records\n`,
+        );
         return EXIT.ok;
       });
     default:
@@ -82,7 +97,10 @@ export async function ledgerCommand(args: readonly string[], io: Io): Promise<nu
 type Warnings = readonly { readonly code: string; readonly text: string }[];
 
 /** Opens the ledger with an ear for what its engine warns about. */
-async function withEvents(config: Config, work: (ledger: Ledger, config: Config, warnings: Warnings) => Promise<number>): Promise<number> {
+async function withEvents(
+  config: Config,
+  work: (ledger: Ledger, config: Config, warnings: Warnings) => Promise<number>,
+): Promise<number> {
   const events = new Events();
   const warnings: { code: string; text: string }[] = [];
   events.on('storeWarning', (warning) => warnings.push(warning));
@@ -99,16 +117,31 @@ async function status(ledger: Ledger, config: Config, warnings: Warnings, json: 
   const now = systemClock.now();
   const nodes = [...seenIn(config.state)].map(([node, seen]) => ({ node, behind: judge(seen, meta, now).behind }));
   const behind = nodes.filter((one) => one.behind !== undefined);
-  const shown = { engine: ledger.name, ...meta, ...stats, pingMs: ping.ms, warnings, nodes: nodes.map(({ node, behind: found }) => ({ node, ...(found === undefined ? { inOrder: true } : { inOrder: false, reason: found.reason, since: iso(found.since) }) })) };
+  const shown = {
+    engine: ledger.name,
+    ...meta,
+    ...stats,
+    pingMs: ping.ms,
+    warnings,
+    nodes: nodes.map(({ node, behind: found }) => ({
+      node,
+      ...(found === undefined ? { inOrder: true } : { inOrder: false, reason: found.reason, since: iso(found.since) }),
+    })),
+  };
   io.out(json ? `${JSON.stringify(shown, undefined, 2)}\n` : text(ledger.name, meta, stats, ping.ms, warnings, nodes));
   return behind.length > 0 ? EXIT.no : EXIT.ok;
 }
 
 function text(
-  engine: string, meta: LedgerMeta, stats: LedgerStats, ms: number, warnings: Warnings,
+  engine: string,
+  meta: LedgerMeta,
+  stats: LedgerStats,
+  ms: number,
+  warnings: Warnings,
   nodes: readonly { node: string; behind: ReturnType<typeof judge>['behind'] }[],
 ): string {
-  const upgrade = meta.format === meta.newestFormat ? '' : ` (this release can write ${meta.newestFormat}: as4-once ledger upgrade)`;
+  const upgrade =
+    meta.format === meta.newestFormat ? '' : ` (this release can write ${meta.newestFormat}: as4-once ledger upgrade)`;
   const most = stats.maxBytes === undefined ? '' : ` of at most ${formatSize(stats.maxBytes)}`;
   const { accepted } = meta;
   return [
@@ -118,9 +151,14 @@ function text(
     ['records', `${stats.records.toLocaleString('en')}, ${formatSize(stats.bytes)}${most}`],
     ['format', `${meta.format}${upgrade}`],
     ...(accepted === undefined ? [] : [['accepted', `${iso(accepted.when)} by ${accepted.who}: ${accepted.reason}`]]),
-    ...nodes.map(({ node, behind }) => ['node', behind === undefined ? `${node}: in order` : `${node}: ${behind.reason}; last in order ${iso(behind.since)}`]),
+    ...nodes.map(({ node, behind }) => [
+      'node',
+      behind === undefined ? `${node}: in order` : `${node}: ${behind.reason}; last in order ${iso(behind.since)}`,
+    ]),
     ...warnings.map(({ code, text: what }) => ['warning', `${code} ${what}`]),
-  ].map(([name = '', value = '']) => `${name.padEnd(10)}${printable(value)}\n`).join('');
+  ]
+    .map(([name = '', value = '']) => `${name.padEnd(10)}${printable(value)}\n`)
+    .join('');
 }
 
 const iso = (ms: number): string => new Date(ms).toISOString();

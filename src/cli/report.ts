@@ -4,6 +4,7 @@ import { As4OnceError } from '../errors.js';
 import { readTallies } from '../operate/read-tallies.js';
 import { ANSWERS, csv, hourLines, shadowLines, summaryLines, type Line, type ShadowLine } from '../operate/report.js';
 import { table } from '../operate/table.js';
+import type { Tally } from '../operate/tally.js';
 import { EXIT, type Io } from './io.js';
 import { momentOf } from './moment.js';
 import { configured, withLedger } from './records.js';
@@ -31,15 +32,21 @@ export async function report(args: readonly string[], io: Io): Promise<number> {
   const { values } = parseArgs({
     args: [...args],
     options: {
-      shadow: { type: 'boolean' }, from: { type: 'string' }, to: { type: 'string' }, csv: { type: 'boolean' }, json: { type: 'boolean' },
-      config: { type: 'string' }, help: { type: 'boolean' },
+      shadow: { type: 'boolean' },
+      from: { type: 'string' },
+      to: { type: 'string' },
+      csv: { type: 'boolean' },
+      json: { type: 'boolean' },
+      config: { type: 'string' },
+      help: { type: 'boolean' },
     },
   });
   if (values.help === true) {
     io.out(HELP);
     return EXIT.ok;
   }
-  if (values.csv === true && (values.json === true || values.shadow === true)) throw new As4OnceError('USAGE', '--csv goes with neither --json nor --shadow');
+  if (values.csv === true && (values.json === true || values.shadow === true))
+    throw new As4OnceError('USAGE', '--csv goes with neither --json nor --shadow');
   const now = systemClock.now();
   const from = momentOf('--from', values.from ?? '14d', now);
   const to = values.to === undefined ? now + 1 : momentOf('--to', values.to, now);
@@ -48,18 +55,45 @@ export async function report(args: readonly string[], io: Io): Promise<number> {
   const tallies = await withLedger(config, (ledger) => readTallies(ledger, from, to));
   const span = `${iso(from)} to ${iso(Math.min(to, now))}`;
   if (values.csv === true) io.out(csv(hourLines(tallies)));
-  else if (values.json === true) io.out(`${JSON.stringify(values.shadow === true ? { from: iso(from), to: iso(to), shadow: shadowLines(tallies) } : { from: iso(from), to: iso(to), summary: summaryLines(tallies), hours: hourLines(tallies).map(dated) }, undefined, 2)}\n`);
-  else io.out(values.shadow === true ? shadowText(shadowLines(tallies), span) : summaryText(summaryLines(tallies), span));
+  else if (values.json === true) io.out(`${JSON.stringify(asJson(tallies, values.shadow === true, from, to), undefined, 2)}\n`);
+  else
+    io.out(values.shadow === true ? shadowText(shadowLines(tallies), span) : summaryText(summaryLines(tallies), span));
   return EXIT.ok;
 }
 
-const SHADOW_HEAD = ['partner', 'messages', 'first copies', 'duplicates', 'mismatches', 'resends', 'late', 'uncertain', 'refusals', 'unknown'];
+function asJson(tallies: readonly Tally[], shadow: boolean, from: number, to: number): object {
+  const span = { from: iso(from), to: iso(to) };
+  if (shadow) return { ...span, shadow: shadowLines(tallies) };
+  return { ...span, summary: summaryLines(tallies), hours: hourLines(tallies).map(dated) };
+}
+
+const SHADOW_HEAD = [
+  'partner',
+  'messages',
+  'first copies',
+  'duplicates',
+  'mismatches',
+  'resends',
+  'late',
+  'uncertain',
+  'refusals',
+  'unknown',
+];
 
 function shadowText(lines: readonly ShadowLine[], span: string): string {
   const [all] = lines;
   if (all === undefined || all.messages === 0) return `Nothing came under mode: shadow, ${span}.\n`;
   const rows = lines.map((l) => [
-    named(l.partner), l.messages, l.first, l.duplicates, l.mismatches, l.resends, l.late, l.uncertain, l.refusals, l.unknown,
+    named(l.partner),
+    l.messages,
+    l.first,
+    l.duplicates,
+    l.mismatches,
+    l.resends,
+    l.late,
+    l.uncertain,
+    l.refusals,
+    l.unknown,
   ]);
   return `Mode shadow, ${span}: what mode eliminate would have done\n\n${table(SHADOW_HEAD, rows)}
 ${all.duplicates.toLocaleString('en')} copies would have been answered with the first Receipt instead of going on.
@@ -75,6 +109,7 @@ function summaryText(lines: readonly Line[], span: string): string {
   return `Messages, ${span}\n\n${table(['partner', 'arrived', ...used, 'unanswered'], rows)}`;
 }
 
-const named = (partner: string | undefined): string => (partner === undefined ? 'all' : partner === '' ? '(not configured)' : printable(partner));
+const named = (partner: string | undefined): string =>
+  partner === undefined ? 'all' : partner === '' ? '(not configured)' : printable(partner);
 const dated = ({ hour, ...line }: Line): object => ({ ...(hour === undefined ? {} : { hour: iso(hour) }), ...line });
 const iso = (ms: number): string => new Date(ms).toISOString();

@@ -23,7 +23,10 @@ Example: as4-once status --config front.yaml
 `;
 
 export async function status(args: readonly string[], io: Io): Promise<number> {
-  const { values } = parseArgs({ args: [...args], options: { config: { type: 'string' }, json: { type: 'boolean' }, help: { type: 'boolean' } } });
+  const { values } = parseArgs({
+    args: [...args],
+    options: { config: { type: 'string' }, json: { type: 'boolean' }, help: { type: 'boolean' } },
+  });
   if (values.help === true) {
     io.out(HELP);
     return EXIT.ok;
@@ -34,7 +37,10 @@ export async function status(args: readonly string[], io: Io): Promise<number> {
   const found = await withLedger(config, (ledger) => readStatus(ledger, digest, now));
   const bypass = readBypass(config.state, now);
   const needed = attention(found, bypass !== undefined);
-  if (values.json === true) io.out(`${JSON.stringify({ ...found, configDigest: digest, bypass: bypass ?? null, attention: needed }, undefined, 2)}\n`);
+  if (values.json === true)
+    io.out(
+      `${JSON.stringify({ ...found, configDigest: digest, bypass: bypass ?? null, attention: needed }, undefined, 2)}\n`,
+    );
   else io.out(text(found, digest, now, needed));
   return needed.length > 0 ? EXIT.no : EXIT.ok;
 }
@@ -44,25 +50,51 @@ function attention({ ledger, nodes }: Status, bypassed: boolean): readonly strin
   return [
     ...of(ledger.held, 'held: as4-once list --held'),
     ...of(nodes.filter(({ silent }) => silent).length, 'servers silent'),
-    ...of(nodes.filter(({ silent, sameConfig }) => !silent && !sameConfig).length, 'servers with another configuration than this file'),
-    ...of(nodes.filter(({ silent, behind }) => !silent && behind !== undefined).length, 'servers say that the ledger went back in time: as4-once ledger status'),
-    ...(bypassed || nodes.some(({ silent, bypass }) => !silent && bypass !== undefined) ? ['the ledger is bypassed: as4-once bypass status'] : []),
+    ...of(
+      nodes.filter(({ silent, sameConfig }) => !silent && !sameConfig).length,
+      'servers with another configuration than this file',
+    ),
+    ...of(
+      nodes.filter(({ silent, behind }) => !silent && behind !== undefined).length,
+      'servers say that the ledger went back in time: as4-once ledger status',
+    ),
+    ...(bypassed || nodes.some(({ silent, bypass }) => !silent && bypass !== undefined)
+      ? ['the ledger is bypassed: as4-once bypass status']
+      : []),
   ];
 }
 
-function text({ ledger: { engine, meta, stats, pingMs, held, uncertain, inFlight }, nodes }: Status, digest: string, now: number, needed: readonly string[]): string {
+function text(
+  { ledger: { engine, meta, stats, pingMs, held, uncertain, inFlight }, nodes }: Status,
+  digest: string,
+  now: number,
+  needed: readonly string[],
+): string {
   const most = stats.maxBytes === undefined ? '' : ` of at most ${formatSize(stats.maxBytes)}`;
   const lines: (readonly [string, string])[] = [
-    ['ledger', `${engine} ${meta.id}, ${pingMs.toFixed(1)} ms, ${stats.records.toLocaleString('en')} records, ${formatSize(stats.bytes)}${most}`],
+    [
+      'ledger',
+      `${engine} ${meta.id}, ${pingMs.toFixed(1)} ms, ${stats.records.toLocaleString('en')} records, ${formatSize(stats.bytes)}${most}`,
+    ],
     ['messages', `${held} held, ${uncertain} uncertain, ${inFlight} in flight`],
     ['config', digest.slice(0, 12)],
     ...nodes.flatMap((node): (readonly [string, string])[] => {
       const { silent, sameConfig, lastMinute, waiting, underWay, journal, ledgerMs, behind, bypass } = node;
-      const state = silent ? `silent for ${Math.round((now - node.at) / 1_000)} s` : `up ${Math.round((now - node.started) / 60_000)} min`;
-      const rates = Object.entries(lastMinute).map(([answer, count]) => `${answer} ${count}`).join(', ');
+      const state = silent
+        ? `silent for ${Math.round((now - node.at) / 1_000)} s`
+        : `up ${Math.round((now - node.started) / 60_000)} min`;
+      const rates = Object.entries(lastMinute)
+        .map(([answer, count]) => `${answer} ${count}`)
+        .join(', ');
       return [
-        ['server', `${node.node} (pid ${node.pid}, ${node.version}, ${node.role}), ${state}, config ${node.config.slice(0, 12)}${sameConfig ? '' : ' (another one)'}`],
-        ['', `last minute: ${rates === '' ? 'nothing' : rates}; ${waiting} waiting, ${underWay} under way, ${journal} in the journal${ledgerMs === undefined ? '' : `, ledger ${ledgerMs.toFixed(1)} ms`}`],
+        [
+          'server',
+          `${node.node} (pid ${node.pid}, ${node.version}, ${node.role}), ${state}, config ${node.config.slice(0, 12)}${sameConfig ? '' : ' (another one)'}`,
+        ],
+        [
+          '',
+          `last minute: ${rates === '' ? 'nothing' : rates}; ${waiting} waiting, ${underWay} under way, ${journal} in the journal${ledgerMs === undefined ? '' : `, ledger ${ledgerMs.toFixed(1)} ms`}`,
+        ],
         ...(behind === undefined ? [] : [['', `behind: ${behind}`] as const]),
         ...(bypass === undefined ? [] : [['', `bypass ${bypass}`] as const]),
       ];

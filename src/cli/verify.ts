@@ -26,8 +26,14 @@ Example: as4-once verify receipt.xml
 
 export async function verify(args: readonly string[], io: Io): Promise<number> {
   const { values, positionals } = parseArgs({
-    args: [...args], allowPositionals: true,
-    options: { certificate: { type: 'string' }, 'content-type': { type: 'string' }, json: { type: 'boolean' }, help: { type: 'boolean' } },
+    args: [...args],
+    allowPositionals: true,
+    options: {
+      certificate: { type: 'string' },
+      'content-type': { type: 'string' },
+      json: { type: 'boolean' },
+      help: { type: 'boolean' },
+    },
   });
   if (values.help === true) {
     io.out(HELP);
@@ -37,7 +43,11 @@ export async function verify(args: readonly string[], io: Io): Promise<number> {
   if (file === undefined || more.length > 0) throw new As4OnceError('USAGE', 'verify needs one FILE');
   const { headers, body } = openStoredFile(contentOf(file), LIMITS);
   const type = values['content-type'] ?? (headers && header(headers, 'content-type'));
-  const judgement = judgeStored(type, body, values.certificate === undefined ? undefined : certificateIn(values.certificate));
+  const judgement = judgeStored(
+    type,
+    body,
+    values.certificate === undefined ? undefined : certificateIn(values.certificate),
+  );
   io.out(values.json === true ? `${JSON.stringify(judgement, undefined, 2)}\n` : lines(judgementText(judgement)));
   return judgement.ok ? EXIT.ok : EXIT.no;
 }

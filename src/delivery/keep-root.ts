@@ -14,7 +14,10 @@ type Inbound = Extract<TakenIn, { kind: 'message' }>;
 export function keepRoot({ walk }: Step, { root, rule }: Inbound, { key }: Claim): void {
   const keptMs = rule.keepHeader ?? 0;
   if (root === undefined || keptMs === 0) return;
-  const entries = { [ROOT_NAME]: deflateRawSync(root).toString('base64'), [ROOT_SEEN]: new Date(walk.clock.now()).toISOString() };
+  const entries = {
+    [ROOT_NAME]: deflateRawSync(root).toString('base64'),
+    [ROOT_SEEN]: new Date(walk.clock.now()).toISOString(),
+  };
   walk.ledger.note({ shelf: rootShelf(key), entries, keptMs }).catch((error: unknown) => {
     walk.events.emit('fault', { code: 'INTERNAL', detail: `the SOAP part could not be kept: ${String(error)}`, key });
   });

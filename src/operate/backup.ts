@@ -24,8 +24,8 @@ export interface Backup {
 }
 
 /**
- * Copies the whole ledger while it is used. The folder appears when everything in it is complete and on the disk, or not
- * at all: what is under way lies beside it under another name.
+ * Copies the whole ledger while it is used. The folder appears when everything in it is complete and on the disk, or
+ * not at all: what is under way lies beside it under another name.
  * @throws As4OnceError USAGE where the folder holds something already.
  */
 export async function backUp(ledger: Ledger, folder: string): Promise<Backup> {
@@ -50,7 +50,13 @@ export async function backUp(ledger: Ledger, folder: string): Promise<Backup> {
     return backup;
   } catch (error) {
     await rm(partial, { recursive: true, force: true });
-    throw error instanceof As4OnceError ? error : new As4OnceError('NOT_ALLOWED', `the backup could not be written, and there is none: ${(error as Error).message}`, { cause: error });
+    throw error instanceof As4OnceError
+      ? error
+      : new As4OnceError(
+          'NOT_ALLOWED',
+          `the backup could not be written, and there is none: ${(error as Error).message}`,
+          { cause: error },
+        );
   }
 }
 
@@ -69,7 +75,8 @@ async function removeLeftovers(target: string): Promise<void> {
   await mkdir(parent, { recursive: true });
   for (const name of await readdir(parent)) {
     const pid = name.startsWith(begun) ? Number(name.slice(begun.length)) : NaN;
-    if (Number.isSafeInteger(pid) && (pid === process.pid || !runs(pid))) await rm(join(parent, name), { recursive: true, force: true });
+    if (Number.isSafeInteger(pid) && (pid === process.pid || !runs(pid)))
+      await rm(join(parent, name), { recursive: true, force: true });
   }
 }
 
@@ -100,7 +107,8 @@ async function writeLines(ledger: Ledger, file: string): Promise<void> {
   for (let day = meta.now - TALLIES_KEPT; day <= meta.now + DAY; day += DAY) {
     const shelf = tallyShelf(new Date(day).toISOString().slice(0, 10));
     const entries = Object.fromEntries(await ledger.notes(shelf));
-    if (Object.keys(entries).length > 0) await put({ note: { shelf, entries, keptMs: Math.max(DAY, day + TALLIES_KEPT - meta.now) } });
+    if (Object.keys(entries).length > 0)
+      await put({ note: { shelf, entries, keptMs: Math.max(DAY, day + TALLIES_KEPT - meta.now) } });
   }
   await put({ end: { records } });
   gzip.end();

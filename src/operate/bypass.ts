@@ -63,7 +63,13 @@ export class BypassWatch {
     const [before, now] = [this.#told, this.#standing];
     if (before?.until === now?.until && before?.reason === now?.reason) return;
     this.#told = now;
-    if (now !== undefined) this.#events.emit('bypass', { on: true, reason: now.reason, who: now.who, until: new Date(now.until).toISOString() });
+    if (now !== undefined)
+      this.#events.emit('bypass', {
+        on: true,
+        reason: now.reason,
+        who: now.who,
+        until: new Date(now.until).toISOString(),
+      });
     else if (before !== undefined) this.#events.emit('bypass', { on: false, reason: before.reason, who: before.who });
   }
 
@@ -78,6 +84,11 @@ export class BypassWatch {
 
 function isBypass(value: unknown): value is Bypass {
   const { since, until, who, reason } = (value ?? {}) as Partial<Bypass>;
-  return typeof since === 'number' && typeof until === 'number' && typeof who === 'string' && typeof reason === 'string'
-    && until - since <= LONGEST;
+  return (
+    typeof since === 'number' &&
+    typeof until === 'number' &&
+    typeof who === 'string' &&
+    typeof reason === 'string' &&
+    until - since <= LONGEST
+  );
 }

@@ -27,36 +27,65 @@ const SAMPLE = { receipts: 20, records: 5_000 };
 
 const finding = (what: string, level: Finding['level'], text: string): Finding => ({ what, level, text });
 
-export function storeFindings(warnings: readonly { readonly code: string; readonly text: string }[]): readonly Finding[] {
+export function storeFindings(
+  warnings: readonly { readonly code: string; readonly text: string }[],
+): readonly Finding[] {
   return warnings.length === 0
     ? [finding('store', 'ok', 'nothing in its settings endangers the guarantee')]
     : warnings.map(({ code, text }) => finding('store', 'warn', `${code} ${text}`));
 }
 
-/** `localNow` was read right before and after asking; the round trip is not skew. */
+const tenths = (ms: number): string => formatDuration(Math.round(Math.abs(ms) / 100) * 100);
+
+/** This clock was read right before and after asking; the round trip is not skew. */
 export function skewFinding(ledgerNow: number, before: number, after: number): Finding {
   const skew = ledgerNow < before ? ledgerNow - before : Math.max(0, ledgerNow - after);
   const level = Math.abs(skew) >= SKEW.fail ? 'fail' : Math.abs(skew) >= SKEW.warn ? 'warn' : 'ok';
-  const text = level === 'ok' ? 'this clock and the ledger\'s agree' : `the ledger's clock is ${formatDuration(Math.round(Math.abs(skew) / 100) * 100)} ${skew > 0 ? 'ahead of' : 'behind'} this one`;
+  const text =
+    level === 'ok'
+      ? "this clock and the ledger's agree"
+      : `the ledger's clock is ${tenths(skew)} ${skew > 0 ? 'ahead of' : 'behind'} this one`;
   return finding('clock', level, text);
 }
 
 export function timeFindings(seen: ReadonlyMap<string, Seen>, status: Status, now: number): readonly Finding[] {
   const behind = [...seen].flatMap(([node, one]) => {
     const found = judge(one, status.ledger.meta, now).behind;
-    return found === undefined ? [] : [finding('ledger', 'fail', `went back in time, says ${node}: ${found.reason}; see as4-once ledger status`)];
+    return found === undefined
+      ? []
+      : [finding('ledger', 'fail', `went back in time, says ${node}: ${found.reason}; see as4-once ledger status`)];
   });
-  return behind.length > 0 ? behind : [finding('ledger', 'ok', `${status.ledger.engine} ${status.ledger.meta.id} has forgotten nothing that was seen here`)];
+  return behind.length > 0
+    ? behind
+    : [
+        finding(
+          'ledger',
+          'ok',
+          `${status.ledger.engine} ${status.ledger.meta.id} has forgotten nothing that was seen here`,
+        ),
+      ];
 }
 
 export function serverFindings({ ledger, nodes }: Status): readonly Finding[] {
   const up = nodes.filter(({ silent }) => !silent);
   const other = up.filter(({ sameConfig }) => !sameConfig);
   return [
-    up.length === 0 ? finding('servers', 'warn', 'none has written a report within a minute') : finding('servers', 'ok', `${up.length} running: ${[...new Set(up.map(({ node }) => node))].join(', ')}`),
-    ...nodes.filter(({ silent }) => silent).map(({ node, pid }) => finding('servers', 'warn', `${node} (pid ${pid}) is silent and did not end orderly`)),
-    ...other.map(({ node, pid }) => finding('servers', 'warn', `${node} (pid ${pid}) runs with another configuration than this file: reload it (SIGHUP)`)),
-    ...(ledger.held > 0 ? [finding('messages', 'warn', `${ledger.held} held: as4-once list --held`)] : [finding('messages', 'ok', 'none is held')]),
+    up.length === 0
+      ? finding('servers', 'warn', 'none has written a report within a minute')
+      : finding('servers', 'ok', `${up.length} running: ${[...new Set(up.map(({ node }) => node))].join(', ')}`),
+    ...nodes
+      .filter(({ silent }) => silent)
+      .map(({ node, pid }) => finding('servers', 'warn', `${node} (pid ${pid}) is silent and did not end orderly`)),
+    ...other.map(({ node, pid }) =>
+      finding(
+        'servers',
+        'warn',
+        `${node} (pid ${pid}) runs with another configuration than this file: reload it (SIGHUP)`,
+      ),
+    ),
+    ...(ledger.held > 0
+      ? [finding('messages', 'warn', `${ledger.held} held: as4-once list --held`)]
+      : [finding('messages', 'ok', 'none is held')]),
   ];
 }
 
@@ -76,9 +105,17 @@ export function diskFindings(folders: readonly (readonly [what: string, path: st
     try {
       const { bavail, bsize } = statfsSync(path);
       const free = bavail * bsize;
-      return finding('disk', free < ROOM.fail ? 'fail' : free < ROOM.warn ? 'warn' : 'ok', `${what}: ${formatSize(free)} free`);
+      return finding(
+        'disk',
+        free < ROOM.fail ? 'fail' : free < ROOM.warn ? 'warn' : 'ok',
+        `${what}: ${formatSize(free)} free`,
+      );
     } catch (error) {
-      return finding('disk', 'warn', `${what}: ${path} cannot be looked at (${(error as NodeJS.ErrnoException).code ?? 'error'})`);
+      return finding(
+        'disk',
+        'warn',
+        `${what}: ${path} cannot be looked at (${(error as NodeJS.ErrnoException).code ?? 'error'})`,
+      );
     }
   });
 }
@@ -95,7 +132,11 @@ export async function receiptFindings(ledger: Pick<Ledger, 'iterate'>): Promise<
     else if (judged === 'unsigned') unsigned += 1;
     else if (judged !== undefined) found.push(judged);
   }
-  const text = verified + unsigned === 0 ? 'no stored reply to verify' : `${verified} of ${verified + unsigned + found.length} stored replies looked at verify${unsigned === 0 ? '' : `, ${unsigned} are not signed`}`;
+  const all = verified + unsigned + found.length;
+  const text =
+    verified + unsigned === 0
+      ? 'no stored reply to verify'
+      : `${verified} of ${all} stored replies looked at verify${unsigned === 0 ? '' : `, ${unsigned} are not signed`}`;
   return [finding('receipts', 'ok', text), ...found];
 }
 
@@ -107,7 +148,8 @@ function judged1({ reply, key }: LedgerRecord): 'verified' | 'unsigned' | Findin
   } catch (error) {
     return finding('receipts', 'fail', `${key}: ${error instanceof As4OnceError ? error.detail : String(error)}`);
   }
-  if (!Buffer.from(body.buffer, body.byteOffset, body.length).includes('http://www.w3.org/2000/09/xmldsig#')) return 'unsigned';
+  if (!Buffer.from(body.buffer, body.byteOffset, body.length).includes('http://www.w3.org/2000/09/xmldsig#'))
+    return 'unsigned';
   const { ok, reason } = judgeStored(reply.contentType, body);
   return ok ? 'verified' : finding('receipts', 'warn', `${key}: ${reason}`);
 }

@@ -45,7 +45,15 @@ export function evidence(parts: EvidenceParts): Buffer {
 function receiptFiles({ reply }: LedgerRecord): readonly ZipEntry[] {
   if (reply === undefined) return [];
   const { status, contentType, headers = [], sha256, length, receiptId, signerSerial } = reply;
-  const http = { status, contentType, headers, length, sha256, ...(receiptId === undefined ? {} : { receiptId }), ...(signerSerial === undefined ? {} : { signerSerial }) };
+  const http = {
+    status,
+    contentType,
+    headers,
+    length,
+    sha256,
+    ...(receiptId === undefined ? {} : { receiptId }),
+    ...(signerSerial === undefined ? {} : { signerSerial }),
+  };
   let body: Uint8Array;
   try {
     body = openReply(reply);
@@ -58,7 +66,13 @@ function receiptFiles({ reply }: LedgerRecord): readonly ZipEntry[] {
   return [
     { name: nameOf(contentType), bytes: body },
     text('receipt-http.json', json(http)),
-    ...(soap ? [text('verification.json', json(judgement)), text('verification.txt', judgementText(judgement)), ...signedPieces(contentType, body)] : []),
+    ...(soap
+      ? [
+          text('verification.json', json(judgement)),
+          text('verification.txt', judgementText(judgement)),
+          ...signedPieces(contentType, body),
+        ]
+      : []),
   ];
 }
 
@@ -74,29 +88,35 @@ function readme({ record, at, version, root, log }: EvidenceParts, files: readon
     `Evidence for message ${JSON.stringify(record.reference)}, made by as4-once ${version} at ${at.toISOString()}.`,
     '',
     'record.json        what the ledger holds, without the bytes of the reply',
-    'timeline.txt       attempts, copies and operators\' decisions, and what they mean',
+    "timeline.txt       attempts, copies and operators' decisions, and what they mean",
     ...(has('rule.json') ? ['rule.json          the rule of the configuration in force when this was made'] : []),
-    ...(receipt === undefined ? ['There is no reply: nothing was accepted, or it was imported without one.'] : [
-      `${receipt.padEnd(18)} the reply, byte for byte as the sender got it`,
-      'receipt-http.json  its HTTP status and Content-Type, its SHA-256 when it was stored',
-    ]),
-    ...(has('verification.json') ? ['verification.*     what a second implementation (xml-crypto, fast-xml-parser) says of its signature'] : []),
+    ...(receipt === undefined
+      ? ['There is no reply: nothing was accepted, or it was imported without one.']
+      : [
+          `${receipt.padEnd(18)} the reply, byte for byte as the sender got it`,
+          'receipt-http.json  its HTTP status and Content-Type, its SHA-256 when it was stored',
+        ]),
+    ...(has('verification.json')
+      ? ['verification.*     what a second implementation (xml-crypto, fast-xml-parser) says of its signature']
+      : []),
     ...(log === undefined ? [] : ['log.jsonl          the lines of the log that name the message or its key']),
     ...(root === undefined ? [] : [`message/           the SOAP part of the message as it came, kept at ${root.kept}`]),
     '',
     'To check it without as4-once:',
     '',
     '  sha256sum -c SHA256SUMS',
-    ...(has('signature/signer.pem') ? [
-      '  openssl x509 -in signature/signer.pem -noout -subject -issuer -serial -dates',
-      '  openssl x509 -in signature/signer.pem -noout -pubkey > signer-key.pem',
-      '  openssl dgst -$(cat signature/hash.txt) -verify signer-key.pem -signature signature/value.bin signature/SignedInfo.xml',
-      '  openssl dgst -sha256 -binary signature/Messaging.xml | base64      # the same as in signature/digests.txt',
-      '',
-      'signature/*.xml are the exact bytes that were hashed and signed: exclusive canonical form of the elements in the',
-      'reply, which any XML Signature tool gives again from the reply itself. Whether the certificate is believed is for',
-      'the reader to say.',
-    ] : []),
+    ...(has('signature/signer.pem')
+      ? [
+          '  openssl x509 -in signature/signer.pem -noout -subject -issuer -serial -dates',
+          '  openssl x509 -in signature/signer.pem -noout -pubkey > signer-key.pem',
+          '  openssl dgst -$(cat signature/hash.txt) -verify signer-key.pem -signature signature/value.bin signature/SignedInfo.xml',
+          '  openssl dgst -sha256 -binary signature/Messaging.xml | base64      # the same as in signature/digests.txt',
+          '',
+          'signature/*.xml are the exact bytes that were hashed and signed: exclusive canonical form of the elements in the',
+          'reply, which any XML Signature tool gives again from the reply itself. Whether the certificate is believed is for',
+          'the reader to say.',
+        ]
+      : []),
     '',
   ].join('\n');
 }

@@ -14,7 +14,12 @@ const MINUTE = 60_000;
  * Blanks who and what in every record that names the party; hash, state and reply stay, so that its copies are still
  * recognised. Interrupted, it is finished by running it again: a blank record names nobody.
  */
-export async function forgetParty(ledger: Ledger, party: string, decision: Decision, write: boolean): Promise<Forgotten> {
+export async function forgetParty(
+  ledger: Ledger,
+  party: string,
+  decision: Decision,
+  write: boolean,
+): Promise<Forgotten> {
   let [looked, found, blanked] = [0, 0, 0];
   for await (const { record } of ledger.iterate()) {
     looked += 1;
@@ -24,7 +29,11 @@ export async function forgetParty(ledger: Ledger, party: string, decision: Decis
     const answer = await ledger.forget({ key: record.key, decision });
     if (answer.kind === 'ok') blanked += 1;
     // the kept SOAP part names the party as well
-    await ledger.note({ shelf: rootShelf(record.key), entries: { [ROOT_NAME]: null, [ROOT_SEEN]: null }, keptMs: MINUTE });
+    await ledger.note({
+      shelf: rootShelf(record.key),
+      entries: { [ROOT_NAME]: null, [ROOT_SEEN]: null },
+      keptMs: MINUTE,
+    });
   }
   return { looked, found, blanked };
 }

@@ -31,13 +31,26 @@ export interface ImportContext {
 }
 
 /** The place of plain lines: the route of that path or name, or the only one there is. @throws As4OnceError USAGE */
-export function placesOf(config: Config, named: string | undefined): { readonly places: readonly Place[]; readonly place: Place } {
-  const places = [...config.routes, ...config.watch].map((route): Place => ({ route, rules: compileRules(route.rules) }));
-  const fitting = named === undefined ? places : places.filter(({ route }) => route.name === named || ('path' in route && route.path === named));
+export function placesOf(
+  config: Config,
+  named: string | undefined,
+): { readonly places: readonly Place[]; readonly place: Place } {
+  const places = [...config.routes, ...config.watch].map((route): Place => ({
+    route,
+    rules: compileRules(route.rules),
+  }));
+  const fitting =
+    named === undefined
+      ? places
+      : places.filter(({ route }) => route.name === named || ('path' in route && route.path === named));
   const [place] = fitting;
   if (place === undefined) throw new As4OnceError('USAGE', `no route ${named ?? ''} in the configuration`);
   const keyed = new Set(fitting.map(({ route }) => `${route.protocol} ${route.scope}`));
-  if (keyed.size > 1) throw new As4OnceError('USAGE', `several routes; name one with --route: ${places.map(({ route }) => route.name).join(', ')}`);
+  if (keyed.size > 1)
+    throw new As4OnceError(
+      'USAGE',
+      `several routes; name one with --route: ${places.map(({ route }) => route.name).join(', ')}`,
+    );
   return { places, place };
 }
 

@@ -44,7 +44,16 @@ const PROBLEMS = 20;
  * running it again. Lines about attempts without a certain outcome come last: another line may know how they ended.
  */
 export async function runImport({ file, ledger, context, write, progress }: ImportOptions): Promise<ImportRun> {
-  const counts: ImportCounts = { lines: 0, fresh: 0, withReceipt: 0, uncertain: 0, standing: 0, expired: 0, other: 0, bad: 0 };
+  const counts: ImportCounts = {
+    lines: 0,
+    fresh: 0,
+    withReceipt: 0,
+    uncertain: 0,
+    standing: 0,
+    expired: 0,
+    other: 0,
+    bad: 0,
+  };
   const problems: { line: number; why: string }[] = [];
   const { now } = await ledger.meta();
   const last: LedgerRecord[] = [];
@@ -54,7 +63,7 @@ export async function runImport({ file, ledger, context, write, progress }: Impo
       counts.expired += 1;
       return;
     }
-    const free = await ledger.find(record.key) === undefined && (!write || await ledger.adopt(record));
+    const free = (await ledger.find(record.key)) === undefined && (!write || (await ledger.adopt(record)));
     if (!free) {
       counts.standing += 1;
       return;

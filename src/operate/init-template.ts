@@ -39,7 +39,10 @@ const NOTES: Readonly<Record<AccessPointName, readonly string[]>> = {
 /** A configuration to begin with, in shadow: every line says what it is for, and it loads as it stands. */
 export function initTemplate({ accessPoint: name, upstream, listen, redis }: InitChoices): string {
   const { remembersMs, persistent, notReached } = accessPoint(name);
-  const remembers = remembersMs === 0 ? 'recognises no id itself' : `recognises an id for ${formatDuration(remembersMs)}${persistent ? ', also after a restart' : ', until it restarts'}`;
+  const remembers =
+    remembersMs === 0
+      ? 'recognises no id itself'
+      : `recognises an id for ${formatDuration(remembersMs)}${persistent ? ', also after a restart' : ', until it restarts'}`;
   return `# as4-once before ${name === 'other' ? 'an access point' : name}. Made by: as4-once init --access-point ${name}
 # Check it:  as4-once check --config FILE      Run it:  as4-once serve --config FILE
 # Every key is explained in schemas/config.schema.json, which editors read.
@@ -61,11 +64,18 @@ ${NOTES[name].map((line) => `# ${line}\n`).join('')}accessPoint: ${name}
 
 # Where it is remembered what was accepted, and which Receipt was sent.
 ledger:
-${redis === undefined ? `  embedded: ./as4-once-data        # one machine, any number of processes, nothing to install
-  # redis: "redis://127.0.0.1:6379"  # several machines; Redis 7 with appendonly yes and maxmemory-policy noeviction` : `  redis: ${JSON.stringify(redis)}   # Redis 7 with appendonly yes and maxmemory-policy noeviction
-  # embedded: ./as4-once-data      # one machine, any number of processes, nothing to install`}
+${
+  redis === undefined
+    ? `  embedded: ./as4-once-data        # one machine, any number of processes, nothing to install
+  # redis: "redis://127.0.0.1:6379"  # several machines; Redis 7 with appendonly yes and maxmemory-policy noeviction`
+    : `  redis: ${JSON.stringify(redis)}   # Redis 7 with appendonly yes and maxmemory-policy noeviction
+  # embedded: ./as4-once-data      # one machine, any number of processes, nothing to install`
+}
   # strict: true                   # answer 503 rather than work with a store that may forget or that went back in time
   # maxBytes: 20 GiB               # take no new messages beyond this size; see as4-once check --rate 100000/day
+
+# What this machine has seen of the ledger, outside of it: so that a ledger restored from a copy is noticed.
+state: ./as4-once-state
 
 defaults:
   # How long a message is remembered, from its first copy on. Longer than the longest time after which a partner retries.

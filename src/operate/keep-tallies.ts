@@ -21,14 +21,16 @@ export const WRITE_EVERY = 10_000;
 export const runName = (clock: Clock): string => clock.id().replaceAll(/[^\w]/g, '').slice(0, 16);
 
 /** Counts from now on and brings the counts into the ledger every now and then; the rest at the end. */
-export function keepTallies({ events, ledger, folder, clock, by = runName(clock) }: TallyParts): { close(): Promise<void> } {
+export function keepTallies({ events, ledger, folder, clock, by = runName(clock) }: TallyParts): {
+  close(): Promise<void>;
+} {
   const writer = new TallyWriter(new Tallies(events, by, () => clock.now()), ledger, folder, by);
   const stop = new AbortController();
   const writing = (async () => {
     await writer.adopt();
     while (!stop.signal.aborted) {
       await clock.sleep(WRITE_EVERY, stop.signal);
-      if (!stop.signal.aborted && await writer.write()) await writer.adopt();
+      if (!stop.signal.aborted && (await writer.write())) await writer.adopt();
     }
   })();
   return {

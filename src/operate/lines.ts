@@ -10,8 +10,11 @@ export interface NumberedLine {
   readonly text: string;
 }
 
-/** The lines of a file (gzip where its name ends in .gz) that are not empty. @throws As4OnceError USAGE where it cannot be read. */
-export async function * linesOf(file: string): AsyncGenerator<NumberedLine> {
+/**
+ * The lines of a file (gzip where its name ends in .gz) that are not empty.
+ * @throws As4OnceError USAGE where it cannot be read.
+ */
+export async function* linesOf(file: string): AsyncGenerator<NumberedLine> {
   const source = createReadStream(file, { highWaterMark: 1 << 18 });
   const unzipped = file.endsWith('.gz') ? source.pipe(createGunzip()) : source;
   if (unzipped !== source) source.once('error', (error) => unzipped.destroy(error));
@@ -32,11 +35,15 @@ export async function * linesOf(file: string): AsyncGenerator<NumberedLine> {
         from = at + 1;
       }
       rest = Buffer.from(bytes.subarray(from));
-      if (rest.length > LONGEST) throw new As4OnceError('USAGE', `${file}: line ${number + 1} is longer than ${LONGEST} bytes`);
+      if (rest.length > LONGEST)
+        throw new As4OnceError('USAGE', `${file}: line ${number + 1} is longer than ${LONGEST} bytes`);
     }
   } catch (error) {
     if (error instanceof As4OnceError) throw error;
-    throw new As4OnceError('USAGE', `${file} cannot be read (${(error as NodeJS.ErrnoException).code ?? String(error)})`);
+    throw new As4OnceError(
+      'USAGE',
+      `${file} cannot be read (${(error as NodeJS.ErrnoException).code ?? String(error)})`,
+    );
   } finally {
     source.destroy();
   }

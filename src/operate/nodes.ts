@@ -53,7 +53,9 @@ export async function readNodes(ledger: Pick<Ledger, 'note' | 'notes'>, now: num
 function parsed(text: string): NodeReport | undefined {
   try {
     const report = JSON.parse(text) as Partial<NodeReport>;
-    return typeof report.node === 'string' && typeof report.at === 'number' && typeof report.config === 'string' ? (report as NodeReport) : undefined;
+    return typeof report.node === 'string' && typeof report.at === 'number' && typeof report.config === 'string'
+      ? (report as NodeReport)
+      : undefined;
   } catch {
     return undefined;
   }

@@ -1,7 +1,7 @@
 import type { Ledger } from '../ledger/port.js';
 import type { Party } from '../message.js';
 
-/** The type of every PartyId in Peppol, whose access points have names of this form (OpenPeppol AS4 profile 2.0, 4.4). */
+/** The type of every PartyId in Peppol, whose access points have such names (OpenPeppol AS4 profile 2.0, 4.4). */
 const PEPPOL = { name: /^P[A-Z]{2}\d{6}$/, type: 'urn:fdc:peppol.eu:2017:identifiers:ap' };
 /** Records looked at to learn how parties write their ids. */
 const SAMPLE = 50_000;
@@ -43,7 +43,8 @@ export async function learnTypes(ledger: Pick<Ledger, 'iterate'>): Promise<Reado
   const types = new Map<string, string>();
   let looked = 0;
   for await (const { record } of ledger.iterate()) {
-    for (const { value, type } of [...record.facts.from, ...record.facts.to]) if (type !== undefined) types.set(value, type);
+    for (const { value, type } of [...record.facts.from, ...record.facts.to])
+      if (type !== undefined) types.set(value, type);
     looked += 1;
     if (looked >= SAMPLE) break;
   }

@@ -4,7 +4,7 @@ import { HOUR, type Counts, type Stored, type Tally, type TallyName } from './ta
 
 const DAY = 24 * HOUR;
 
-/** The tallies of all processes together, by hour and partner, in that order. `from` and `to` are epoch ms, `to` excluded. */
+/** The tallies of all processes together, by hour and partner, in that order. Epoch ms; `to` is excluded. */
 export async function readTallies(ledger: Pick<Ledger, 'notes'>, from: number, to: number): Promise<readonly Tally[]> {
   const sums = new Map<string, { hour: number; partner: string; counts: Partial<Record<TallyName, number>> }>();
   for (let day = Math.floor(from / DAY) * DAY; day < to; day += DAY) {
@@ -19,7 +19,9 @@ export async function readTallies(ledger: Pick<Ledger, 'notes'>, from: number, t
       sums.set(place, sum);
     }
   }
-  return [...sums.values()].sort((a, b) => a.hour - b.hour || (a.partner < b.partner ? -1 : a.partner > b.partner ? 1 : 0));
+  return [...sums.values()].sort(
+    (a, b) => a.hour - b.hour || (a.partner < b.partner ? -1 : a.partner > b.partner ? 1 : 0),
+  );
 }
 
 export function add(sum: Partial<Record<TallyName, number>>, more: Counts): void {
@@ -29,8 +31,11 @@ export function add(sum: Partial<Record<TallyName, number>>, more: Counts): void
 function parsed(text: string): Stored | undefined {
   try {
     const { partner, counts } = JSON.parse(text) as Partial<Stored>;
-    const whole = typeof partner === 'string' && typeof counts === 'object' && counts !== null
-      && Object.values(counts).every((count) => Number.isSafeInteger(count));
+    const whole =
+      typeof partner === 'string' &&
+      typeof counts === 'object' &&
+      counts !== null &&
+      Object.values(counts).every((count) => Number.isSafeInteger(count));
     return whole ? { partner, counts } : undefined;
   } catch {
     return undefined;

@@ -4,8 +4,21 @@ import { DOOR, type Counts, type Tally, type TallyName } from './tally.js';
 
 /** How messages were answered, in the order of the report's columns. Each arrived message is in exactly one of them. */
 export const ANSWERS = [
-  'first', 'redelivery', 'late', 'resend', 'replay', 'waited', 'busy', 'held', 'refused', 'mismatch', 'passed', 'forwarded',
-  'bypassed', 'unavailable', 'failed',
+  'first',
+  'redelivery',
+  'late',
+  'resend',
+  'replay',
+  'waited',
+  'busy',
+  'held',
+  'refused',
+  'mismatch',
+  'passed',
+  'forwarded',
+  'bypassed',
+  'unavailable',
+  'failed',
 ] as const satisfies readonly (AnswerName | 'bypassed')[];
 
 /** One line of the report. arrived = the sum of the answers + unanswered. */
@@ -60,11 +73,17 @@ export function shadowLines(tallies: readonly Tally[]): readonly ShadowLine[] {
 
 const COLUMNS = ['hour', 'partner', 'arrived', ...ANSWERS, 'unanswered'] as const;
 
-/** RFC 4180; the partner of a line for all together is `*`. Text that a spreadsheet would take for a formula is disarmed. */
+/** RFC 4180; the partner of a line for all together is `*`. What a spreadsheet would take for a formula is disarmed. */
 export function csv(lines: readonly Line[]): string {
-  const rows = lines.map(({ hour, partner, arrived, unanswered, answers }) => [
-    hour === undefined ? '' : new Date(hour).toISOString(), quoted(partner ?? '*'), arrived, ...ANSWERS.map((name) => answers[name]), unanswered,
-  ].join(','));
+  const rows = lines.map(({ hour, partner, arrived, unanswered, answers }) =>
+    [
+      hour === undefined ? '' : new Date(hour).toISOString(),
+      quoted(partner ?? '*'),
+      arrived,
+      ...ANSWERS.map((name) => answers[name]),
+      unanswered,
+    ].join(','),
+  );
   return `${[COLUMNS.join(','), ...rows].join('\r\n')}\r\n`;
 }
 
@@ -88,7 +107,10 @@ function ofPartner(tallies: readonly Tally[], partner: string): Line {
 }
 
 function answersOf(counts: Counts): Line['answers'] {
-  return Object.fromEntries(ANSWERS.map((name) => [name, counts[name] ?? 0])) as Record<(typeof ANSWERS)[number], number>;
+  return Object.fromEntries(ANSWERS.map((name) => [name, counts[name] ?? 0])) as Record<
+    (typeof ANSWERS)[number],
+    number
+  >;
 }
 
 function sum(tallies: readonly Tally[], partner?: string): Counts {

@@ -31,6 +31,8 @@ export interface Behind {
   readonly reason: string;
 }
 
+const STRICT = 'nothing is decided';
+const MARKED = 'first copies that may be older go on marked';
 const KEPT_IDS = 32;
 const LOOK_EVERY = 1_000;
 /** While the ledger is out of reach: nothing is decided after it is back until it was looked at, ms. */
@@ -66,12 +68,13 @@ export class Sentinel {
 
   /** @throws As4OnceError LEDGER_BEHIND, or LEDGER_DOWN until the first look after the ledger was out of reach. */
   mayDecide(): void {
-    if (this.#outOfReach) throw new As4OnceError('LEDGER_DOWN', 'it was out of reach, and nobody has looked at it since');
+    if (this.#outOfReach)
+      throw new As4OnceError('LEDGER_DOWN', 'it was out of reach, and nobody has looked at it since');
     const { behind } = this;
     if (behind !== undefined && this.#parts.strict) throw new As4OnceError('LEDGER_BEHIND', behind.reason);
   }
 
-  /** Whether this first copy may be one that the ledger has forgotten: its sender made it before the loss was noticed. */
+  /** Whether the ledger may have forgotten an earlier copy: the sender made this one before the loss was noticed. */
   fromGap({ facts }: Message): boolean {
     const { behind } = this;
     return behind !== undefined && (facts.timestamp === undefined || facts.timestamp <= behind.noticed + SKEW);
@@ -107,7 +110,10 @@ export class Sentinel {
     const before = this.#said;
     this.#said = behind?.reason;
     if (behind !== undefined) {
-      events.emit('behind', { behind: true, reason: `${behind.reason}; ${strict ? 'nothing is decided' : 'first copies that may be older go on marked'} until as4-once ledger accept` });
+      events.emit('behind', {
+        behind: true,
+        reason: `${behind.reason}; ${strict ? STRICT : MARKED} until as4-once ledger accept`,
+      });
     } else if (before !== undefined) {
       events.emit('behind', { behind: false, reason: 'an operator has accepted the ledger as it is' });
     }
@@ -121,7 +127,10 @@ export class Sentinel {
       await writeState(this.#parts.folder, fileOf(this.#parts.node), seen);
       this.#written = text;
     } catch (error) {
-      this.#parts.events.emit('fault', { code: 'INTERNAL', detail: `the state folder cannot be written: ${String(error)}` });
+      this.#parts.events.emit('fault', {
+        code: 'INTERNAL',
+        detail: `the state folder cannot be written: ${String(error)}`,
+      });
       this.#written = text; // said once; the next settle tries again
     }
   }

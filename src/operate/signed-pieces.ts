@@ -22,7 +22,13 @@ export function signedPieces(contentType: string, body: Uint8Array): readonly Zi
     const element = envelope.document.ids.get(uri.slice(1));
     if (element === undefined) return [];
     const text = canonicalize(element, { inclusivePrefixes: prefixes });
-    return [{ name: `signature/${element.local}.xml`, bytes: Buffer.from(text), expected: `${hash}  ${Buffer.from(digest).toString('base64')}  signature/${element.local}.xml  ${uri}` }];
+    return [
+      {
+        name: `signature/${element.local}.xml`,
+        bytes: Buffer.from(text),
+        expected: `${hash}  ${Buffer.from(digest).toString('base64')}  signature/${element.local}.xml  ${uri}`,
+      },
+    ];
   });
   const signedInfo = canonicalize(read.signedInfo, { inclusivePrefixes: read.prefixes });
   return [

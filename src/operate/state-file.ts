@@ -25,7 +25,7 @@ export async function writeState(folder: string, name: string, value: unknown): 
   }
 }
 
-/** The value; undefined where there is no such file, or none that `valid` accepts: a note that cannot be read says nothing. */
+/** The value; undefined where no such file is, or none that `valid` accepts: a note that cannot be read says nothing. */
 export function readState<T>(folder: string, name: string, valid: (value: unknown) => value is T): T | undefined {
   try {
     const value: unknown = JSON.parse(readFileSync(join(folder, name), 'utf8'));

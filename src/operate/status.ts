@@ -20,10 +20,16 @@ export interface Status {
 
 /** What all servers of a ledger are doing, asked of the ledger alone. `digest` is that of the configuration at hand. */
 export async function readStatus(ledger: Ledger, digest: string, now: number): Promise<Status> {
-  const count = async (what: 'held' | 'uncertain' | 'inFlight'): Promise<number> => (await ledger.list(what, COUNTED)).length;
+  const count = async (what: 'held' | 'uncertain' | 'inFlight'): Promise<number> =>
+    (await ledger.list(what, COUNTED)).length;
   const meta = await ledger.meta();
   const [stats, ping, held, uncertain, inFlight, nodes] = await Promise.all([
-    ledger.stats(), ledger.ping(), count('held'), count('uncertain'), count('inFlight'), readNodes(ledger, now),
+    ledger.stats(),
+    ledger.ping(),
+    count('held'),
+    count('uncertain'),
+    count('inFlight'),
+    readNodes(ledger, now),
   ]);
   return {
     ledger: { engine: ledger.name, meta, stats, pingMs: ping.ms, held, uncertain, inFlight },

@@ -62,9 +62,18 @@ function left(folder: string): readonly string[] {
 }
 
 function isNotes(value: unknown): value is Note[] {
-  return Array.isArray(value) && value.every((note: unknown) => {
-    const { shelf, entries, keptMs } = (note ?? {}) as Partial<Note>;
-    return typeof shelf === 'string' && shelf.startsWith('tally/') && typeof keptMs === 'number' && typeof entries === 'object' && entries !== null
-      && Object.values(entries).every((text) => typeof text === 'string');
-  });
+  return (
+    Array.isArray(value) &&
+    value.every((note: unknown) => {
+      const { shelf, entries, keptMs } = (note ?? {}) as Partial<Note>;
+      return (
+        typeof shelf === 'string' &&
+        shelf.startsWith('tally/') &&
+        typeof keptMs === 'number' &&
+        typeof entries === 'object' &&
+        entries !== null &&
+        Object.values(entries).every((text) => typeof text === 'string')
+      );
+    })
+  );
 }

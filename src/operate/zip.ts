@@ -32,16 +32,39 @@ export function zip(entries: readonly ZipEntry[], at: Date): Buffer {
     const path = Buffer.from(name);
     const common = head({ method, at, crc: crc32(bytes), packed: data.length, size: bytes.length, path: path.length });
     const local = Buffer.concat([u32(LOCAL), u16(NEEDED), common, path, data]);
-    directory.push(Buffer.concat([
-      u32(CENTRAL), u16(MADE_BY), u16(NEEDED), common, u16(0), u16(0), u16(0), u32(MODE), u32(offset), path,
-    ]));
+    directory.push(
+      Buffer.concat([
+        u32(CENTRAL),
+        u16(MADE_BY),
+        u16(NEEDED),
+        common,
+        u16(0),
+        u16(0),
+        u16(0),
+        u32(MODE),
+        u32(offset),
+        path,
+      ]),
+    );
     parts.push(local);
     offset += local.length;
   }
   const central = Buffer.concat(directory);
-  if (offset + central.length > MOST || entries.length > 0xffff) throw new RangeError('too much for an archive without ZIP64');
+  if (offset + central.length > MOST || entries.length > 0xffff)
+    throw new RangeError('too much for an archive without ZIP64');
   const count = u16(entries.length);
-  return Buffer.concat([...parts, central, u32(END), u16(0), u16(0), count, count, u32(central.length), u32(offset), u16(0)]);
+  return Buffer.concat([
+    ...parts,
+    central,
+    u32(END),
+    u16(0),
+    u16(0),
+    count,
+    count,
+    u32(central.length),
+    u32(offset),
+    u16(0),
+  ]);
 }
 
 interface Head {
@@ -57,7 +80,17 @@ interface Head {
 function head({ method, at, crc, packed, size, path }: Head): Buffer {
   const time = (at.getUTCHours() << 11) | (at.getUTCMinutes() << 5) | (at.getUTCSeconds() >> 1);
   const date = (Math.max(0, at.getUTCFullYear() - 1980) << 9) | ((at.getUTCMonth() + 1) << 5) | at.getUTCDate();
-  return Buffer.concat([u16(FLAGS), u16(method), u16(time), u16(date), u32(crc), u32(packed), u32(size), u16(path), u16(0)]);
+  return Buffer.concat([
+    u16(FLAGS),
+    u16(method),
+    u16(time),
+    u16(date),
+    u32(crc),
+    u32(packed),
+    u32(size),
+    u16(path),
+    u16(0),
+  ]);
 }
 
 function u16(value: number): Buffer {

@@ -6,87 +6,131 @@ export function notesContract({ runner: { describe, it, expect }, capabilities, 
   const DAY = 86_400_000;
 
   describe('notes', () => {
-    it('keeps the last write of a name, and removes what is null', on(async ({ ledger, second }) => {
-      await ledger.note({ shelf: 'tally/2026-12-01', entries: { 'a/1': 'one', 'b/1': 'two' }, keptMs: DAY });
-      await ledger.note({ shelf: 'tally/2026-12-01', entries: { 'a/1': 'ONE', 'c/ü ✓': '' }, keptMs: DAY });
-      await ledger.note({ shelf: 'tally/2026-12-01', entries: { 'b/1': null }, keptMs: DAY });
-      const expected = { 'a/1': 'ONE', 'c/ü ✓': '' };
-      expect(Object.fromEntries(await ledger.notes('tally/2026-12-01'))).toEqual(expected);
-      expect(Object.fromEntries(await (second ?? ledger).notes('tally/2026-12-01'))).toEqual(expected);
-    }));
+    it(
+      'keeps the last write of a name, and removes what is null',
+      on(async ({ ledger, second }) => {
+        await ledger.note({ shelf: 'tally/2026-12-01', entries: { 'a/1': 'one', 'b/1': 'two' }, keptMs: DAY });
+        await ledger.note({ shelf: 'tally/2026-12-01', entries: { 'a/1': 'ONE', 'c/ü ✓': '' }, keptMs: DAY });
+        await ledger.note({ shelf: 'tally/2026-12-01', entries: { 'b/1': null }, keptMs: DAY });
+        const expected = { 'a/1': 'ONE', 'c/ü ✓': '' };
+        expect(Object.fromEntries(await ledger.notes('tally/2026-12-01'))).toEqual(expected);
+        expect(Object.fromEntries(await (second ?? ledger).notes('tally/2026-12-01'))).toEqual(expected);
+      }),
+    );
 
-    it('keeps shelves apart, also where one name begins with another', on(async ({ ledger }) => {
-      await ledger.note({ shelf: 'a', entries: { x: '1' }, keptMs: DAY });
-      await ledger.note({ shelf: 'a/b', entries: { x: '2' }, keptMs: DAY });
-      await ledger.note({ shelf: 'ab', entries: { y: '3' }, keptMs: DAY });
-      expect([...await ledger.notes('a')]).toEqual([['x', '1']]);
-      expect([...await ledger.notes('a/b')]).toEqual([['x', '2']]);
-      expect([...await ledger.notes('none')]).toEqual([]);
-    }));
+    it(
+      'keeps shelves apart, also where one name begins with another',
+      on(async ({ ledger }) => {
+        await ledger.note({ shelf: 'a', entries: { x: '1' }, keptMs: DAY });
+        await ledger.note({ shelf: 'a/b', entries: { x: '2' }, keptMs: DAY });
+        await ledger.note({ shelf: 'ab', entries: { y: '3' }, keptMs: DAY });
+        expect([...(await ledger.notes('a'))]).toEqual([['x', '1']]);
+        expect([...(await ledger.notes('a/b'))]).toEqual([['x', '2']]);
+        expect([...(await ledger.notes('none'))]).toEqual([]);
+      }),
+    );
 
-    it('are no records', on(async ({ ledger }) => {
-      await ledger.note({ shelf: 'nodes', entries: { x: '1' }, keptMs: DAY });
-      let records = 0;
-      for await (const { record } of ledger.iterate()) records += record.key.length;
-      expect(records).toBe(0);
-      expect((await ledger.stats()).records).toBe(0);
-    }));
+    it(
+      'are no records',
+      on(async ({ ledger }) => {
+        await ledger.note({ shelf: 'nodes', entries: { x: '1' }, keptMs: DAY });
+        let records = 0;
+        for await (const { record } of ledger.iterate()) records += record.key.length;
+        expect(records).toBe(0);
+        expect((await ledger.stats()).records).toBe(0);
+      }),
+    );
 
-    it('are forgotten as a shelf after their time, and not before', on(async ({ ledger, pass }) => {
-      const [short, long] = capabilities.movableClock ? [DAY, 40 * DAY] : [300, 60_000];
-      await ledger.note({ shelf: 'short', entries: { x: '1' }, keptMs: short });
-      await ledger.note({ shelf: 'long', entries: { x: '1' }, keptMs: long });
-      expect([...await ledger.notes('short')]).toEqual([['x', '1']]);
-      await pass(short * 2);
-      expect([...await ledger.notes('short')]).toEqual([]);
-      expect([...await ledger.notes('long')]).toEqual([['x', '1']]);
-      await ledger.note({ shelf: 'short', entries: { y: '2' }, keptMs: short });
-      expect([...await ledger.notes('short')]).toEqual([['y', '2']]);
-    }));
+    it(
+      'are forgotten as a shelf after their time, and not before',
+      on(async ({ ledger, pass }) => {
+        const [short, long] = capabilities.movableClock ? [DAY, 40 * DAY] : [300, 60_000];
+        await ledger.note({ shelf: 'short', entries: { x: '1' }, keptMs: short });
+        await ledger.note({ shelf: 'long', entries: { x: '1' }, keptMs: long });
+        expect([...(await ledger.notes('short'))]).toEqual([['x', '1']]);
+        await pass(short * 2);
+        expect([...(await ledger.notes('short'))]).toEqual([]);
+        expect([...(await ledger.notes('long'))]).toEqual([['x', '1']]);
+        await ledger.note({ shelf: 'short', entries: { y: '2' }, keptMs: short });
+        expect([...(await ledger.notes('short'))]).toEqual([['y', '2']]);
+      }),
+    );
   });
 
   describe('meta', () => {
-    it('says what time it is, and what the records are written in', on(async ({ ledger }) => {
-      const claim = sampleClaim(sampleKey('time'), 'a');
-      await ledger.claim(claim);
-      const found = await ledger.find(claim.key);
-      const meta = await ledger.meta();
-      expect(meta.now >= (found?.record.born ?? Infinity)).toBe(true);
-      expect(meta.format).toBe(meta.newestFormat);
-      expect((await ledger.upgrade()).format).toBe(meta.newestFormat);
-    }));
+    it(
+      'says what time it is, and what the records are written in',
+      on(async ({ ledger }) => {
+        const claim = sampleClaim(sampleKey('time'), 'a');
+        await ledger.claim(claim);
+        const found = await ledger.find(claim.key);
+        const meta = await ledger.meta();
+        expect(meta.now >= (found?.record.born ?? Infinity)).toBe(true);
+        expect(meta.format).toBe(meta.newestFormat);
+        expect((await ledger.upgrade()).format).toBe(meta.newestFormat);
+      }),
+    );
 
-    it('tells everybody that an operator took the ledger as it is', on(async ({ ledger, second }) => {
-      expect((await ledger.meta()).accepted).toBe(undefined);
-      const first = await ledger.accept({ who: 'anna', reason: 'restored' });
-      expect(first.accepted?.who).toBe('anna');
-      expect(first.accepted?.reason).toBe('restored');
-      expect((await (second ?? ledger).meta()).accepted).toEqual(first.accepted);
-      const again = await (second ?? ledger).accept({ who: 'anna', reason: 'restored' });
-      expect(again.accepted?.id === first.accepted?.id).toBe(false);
-    }));
+    it(
+      'tells everybody that an operator took the ledger as it is',
+      on(async ({ ledger, second }) => {
+        expect((await ledger.meta()).accepted).toBe(undefined);
+        const first = await ledger.accept({ who: 'anna', reason: 'restored' });
+        expect(first.accepted?.who).toBe('anna');
+        expect(first.accepted?.reason).toBe('restored');
+        expect((await (second ?? ledger).meta()).accepted).toEqual(first.accepted);
+        const again = await (second ?? ledger).accept({ who: 'anna', reason: 'restored' });
+        expect(again.accepted?.id === first.accepted?.id).toBe(false);
+      }),
+    );
   });
 
   describe('restore', () => {
-    it('brings back what waits for somebody, and lets nobody hold a claim that was in progress', on(async ({ ledger }) => {
-      const now = (await ledger.meta()).now;
-      const [held, claimed, open] = ['held', 'claimed', 'open'].map((name) => sampleKey(name)) as [string, string, string];
-      const base = sampleImport(held, now - 1_000);
-      const attempt = { token: 'old', fingerprint: 'signed:content-a', began: now - 900, node: 'gone' };
-      const uncertain = { ...attempt, ended: now - 800, outcome: 'uncertain' as const, reason: 'reset' };
-      expect(await ledger.adopt({ ...base, state: 'held', attempts: [uncertain], firstUncertain: attempt.began })).toBe(true);
-      expect(await ledger.adopt({ ...base, key: open, state: 'open', attempts: [uncertain], firstUncertain: attempt.began })).toBe(true);
-      const owner = { node: 'gone', pid: 1, started: '1', boot: '', pidNamespace: '' };
-      expect(await ledger.adopt({
-        ...base, key: claimed, state: 'claimed', token: 'old', leaseUntil: now + DAY, lease: DAY, owner, attempts: [attempt],
-      })).toBe(true);
-      expect((await ledger.list('held')).map(({ key }) => key)).toEqual([held]);
-      expect((await ledger.list('uncertain')).map(({ key }) => key).toSorted()).toEqual([claimed, open].toSorted());
-      expect((await ledger.claim(sampleClaim(claimed, 'new'))).kind).toBe('held');
-      expect((await ledger.claim(sampleClaim(held, 'new'))).kind).toBe('held');
-      const redelivered = await ledger.claim(sampleClaim(open, 'new', { uncertain: 'redeliver' }));
-      expect(redelivered.kind === 'claimed' && redelivered.mark).toBe('redelivery');
-      expect((await ledger.settle(sampleAttempt(sampleClaim(claimed, 'old')).settle('late'))).kind).toBe('ok');
-    }));
+    it(
+      'brings back what waits for somebody, and lets nobody hold a claim that was in progress',
+      on(async ({ ledger }) => {
+        const now = (await ledger.meta()).now;
+        const [held, claimed, open] = ['held', 'claimed', 'open'].map((name) => sampleKey(name)) as [
+          string,
+          string,
+          string,
+        ];
+        const base = sampleImport(held, now - 1_000);
+        const attempt = { token: 'old', fingerprint: 'signed:content-a', began: now - 900, node: 'gone' };
+        const uncertain = { ...attempt, ended: now - 800, outcome: 'uncertain' as const, reason: 'reset' };
+        expect(
+          await ledger.adopt({ ...base, state: 'held', attempts: [uncertain], firstUncertain: attempt.began }),
+        ).toBe(true);
+        expect(
+          await ledger.adopt({
+            ...base,
+            key: open,
+            state: 'open',
+            attempts: [uncertain],
+            firstUncertain: attempt.began,
+          }),
+        ).toBe(true);
+        const owner = { node: 'gone', pid: 1, started: '1', boot: '', pidNamespace: '' };
+        expect(
+          await ledger.adopt({
+            ...base,
+            key: claimed,
+            state: 'claimed',
+            token: 'old',
+            leaseUntil: now + DAY,
+            lease: DAY,
+            owner,
+            attempts: [attempt],
+          }),
+        ).toBe(true);
+        expect((await ledger.list('held')).map(({ key }) => key)).toEqual([held]);
+        expect((await ledger.list('uncertain')).map(({ key }) => key).toSorted()).toEqual([claimed, open].toSorted());
+        expect((await ledger.claim(sampleClaim(claimed, 'new'))).kind).toBe('held');
+        expect((await ledger.claim(sampleClaim(held, 'new'))).kind).toBe('held');
+        const redelivered = await ledger.claim(sampleClaim(open, 'new', { uncertain: 'redeliver' }));
+        expect(redelivered.kind === 'claimed' && redelivered.mark).toBe('redelivery');
+        expect((await ledger.settle(sampleAttempt(sampleClaim(claimed, 'old')).settle('late'))).kind).toBe('ok');
+      }),
+    );
   });
 }
