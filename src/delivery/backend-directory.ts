@@ -24,19 +24,20 @@ export function directoryBackend({ directory, clock }: DirectoryBackendOptions):
       const unfinished = join(directory, `.${over.name}.${clock.id()}.part`);
       let renamed = false;
       try {
-        await mkdir(directory, { recursive: true });
-        await mkdir(unfinished);
+        await mkdir(unfinished).catch(async (error: NodeJS.ErrnoException) => {
+          if (error.code !== 'ENOENT') throw error;
+          await mkdir(directory, { recursive: true });
+          await mkdir(unfinished);
+        });
         await writeAll(unfinished, over);
-        if (over.signal.aborted) return { kind: 'away', detail: 'times.patience was over before the delivery was complete' };
+        if (over.signal.aborted) throw Object.assign(new Error('too late'), { code: 'times.patience was over' });
         renamed = true;
         await rename(unfinished, join(directory, over.name));
         await sync(directory);
         return { kind: 'accepted' };
       } catch (error) {
-        if (renamed && isThere(error)) return { kind: 'accepted' };
-        return failure(error, renamed);
-      } finally {
         await rm(unfinished, { recursive: true, force: true }).catch(() => undefined);
+        return renamed && isThere(error) ? { kind: 'accepted' } : failure(error, renamed);
       }
     },
     close: async () => undefined,

@@ -21,9 +21,9 @@ export async function* readBody(request: IncomingMessage, clock: Clock, pace: Bo
   try {
     for (;;) {
       watch.waiting = true;
-      const next = (await Promise.race([chunks.next(), watch.failed]).catch((error: unknown) => {
+      const next = await watch.orFail(chunks.next()).catch((error: unknown) => {
         throw error instanceof As4OnceError ? error : new As4OnceError('BODY_INCOMPLETE', String(error));
-      })) as IteratorResult<Uint8Array>;
+      });
       watch.waiting = false;
       if (next.done === true) break;
       watch.bytes += next.value.byteLength;
@@ -51,10 +51,10 @@ export async function drain(request: IncomingMessage, clock: Clock, pace: BodyPa
 }
 
 class Watch {
-  readonly failed: Promise<never>;
   readonly #clock: Clock;
   readonly #pace: BodyPace;
-  #fail: (error: Error) => void = () => undefined;
+  #failure: Error | undefined;
+  #fail: ((error: Error) => void) | undefined;
   #cancel: () => void;
   #before = 0;
   waiting = true;
@@ -63,9 +63,19 @@ class Watch {
   constructor(clock: Clock, pace: BodyPace) {
     this.#clock = clock;
     this.#pace = pace;
-    this.failed = new Promise((_, reject) => (this.#fail = reject));
-    this.failed.catch(() => undefined);
     this.#cancel = clock.after(pace.idleMs, () => this.#look());
+  }
+
+  /**
+   * What comes first, the promise or the end of our patience. No Promise.race with one promise for all chunks: that one
+   * would remember each race, and each race its chunk, until the body has ended.
+   */
+  orFail<T>(promise: Promise<T>): Promise<T> {
+    return new Promise((resolve, reject) => {
+      this.#fail = reject;
+      if (this.#failure !== undefined) reject(this.#failure);
+      promise.then(resolve, reject);
+    });
   }
 
   stop(): void {
@@ -77,7 +87,8 @@ class Watch {
     const moved = this.bytes - this.#before;
     this.#before = this.bytes;
     if (this.waiting && moved < (minRate * idleMs) / 1000) {
-      this.#fail(new As4OnceError('BODY_TOO_SLOW', `${moved} bytes in ${idleMs} ms`));
+      this.#failure = new As4OnceError('BODY_TOO_SLOW', `${moved} bytes in ${idleMs} ms`);
+      this.#fail?.(this.#failure);
       return;
     }
     this.#cancel = this.#clock.after(idleMs, () => this.#look());

@@ -1,0 +1,126 @@
+import { constants, createPrivateKey, generateKeyPairSync, privateDecrypt, publicEncrypt, randomBytes, sign, verify } from 'node:crypto';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { as4Message, type TestMessage } from '../test/support/messages.js';
+import { makeIdentity } from '../conformance/keys.js';
+import { start, type Server } from './support/child.js';
+import { cpuMs, peakRssMiB, run } from './support/load.js';
+
+/**
+ * The endpoint against the machine's own RSA ceiling, measured in the same run: how many messages a CPU second could take
+ * if a message cost nothing but the RSA operations that it cannot do without (one verification, one signature, and for an
+ * encrypted one a decryption). Prints the share of it that is reached, what a duplicate costs of a first message, and the
+ * memory that one large encrypted payload takes.
+ *
+ *   node dist/bench/endpoint.js [--count 400] [--connections 8] [--large 100]
+ */
+const { values } = parseArgs({
+  options: { count: { type: 'string', default: '400' }, connections: { type: 'string', default: '8' }, large: { type: 'string', default: '100' } },
+});
+const count = Number(values.count);
+const connections = Number(values.connections);
+const PAYLOAD = Buffer.from('<Invoice>'.padEnd(10_000, 'invoice line '));
+
+const sender = makeIdentity('POP000001');
+const receiver = makeIdentity('POP000002');
+const folder = mkdtempSync(join(tmpdir(), 'as4-once-bench-'));
+writeFileSync(join(folder, 'own.crt'), receiver.certificate.toString());
+writeFileSync(join(folder, 'own.key'), receiver.keyPem);
+writeFileSync(join(folder, 'trust.pem'), sender.certificate.toString());
+const yaml = (name: string): string => {
+  const file = join(folder, `${name}.yaml`);
+  writeFileSync(file, `
+role: endpoint
+listen: 127.0.0.1:0
+endpoint:
+  profile: custom
+  keys: { certificate: own.crt, key: own.key }
+  backend: { directory: ${name}/deliveries }
+security: { trust: trust.pem, encryption: optional, commonName: true }
+ledger: { embedded: ${name}/ledger }
+log: { file: ${name}.log }
+defaults: { resend: 'off' }
+`);
+  return file;
+};
+const LISTENS = /listens on http:\/\/127\.0\.0\.1:(\d+)/;
+
+/** CPU µs of one call, in this process. */
+function costOf(operation: () => void, times = 400): number {
+  for (let i = 0; i < 20; i++) operation();
+  const before = process.cpuUsage();
+  for (let i = 0; i < times; i++) operation();
+  const { user, system } = process.cpuUsage(before);
+  return (user + system) / times;
+}
+
+function rsaCosts(): { readonly verify: number; readonly sign: number; readonly decrypt: number } {
+  const { publicKey, privateKey } = generateKeyPairSync('rsa', { modulusLength: 2_048 });
+  const key = createPrivateKey(privateKey.export({ type: 'pkcs8', format: 'pem' }));
+  const bytes = randomBytes(600);
+  const signature = sign('sha256', bytes, key);
+  const wrapped = publicEncrypt({ key: publicKey, padding: constants.RSA_PKCS1_OAEP_PADDING, oaepHash: 'sha256' }, randomBytes(16));
+  return {
+    verify: costOf(() => verify('sha256', bytes, publicKey, signature)),
+    sign: costOf(() => sign('sha256', bytes, key)),
+    decrypt: costOf(() => privateDecrypt({ key, padding: constants.RSA_PKCS1_OAEP_PADDING, oaepHash: 'sha256' }, wrapped)),
+  };
+}
+
+async function cpuPerMessage(server: Server, messages: readonly TestMessage[]): Promise<number> {
+  const before = cpuMs(server.pid);
+  const { failed } = await run({
+    url: server.url, connections, count: messages.length, contentType: messages[0]?.contentType ?? '',
+    body: (n) => messages[n]?.body ?? Buffer.alloc(0),
+  });
+  if (failed > 0) throw new Error(`${failed} of ${messages.length} were refused`);
+  return ((cpuMs(server.pid) - before) * 1_000) / messages.length;
+}
+
+const build = (encrypted: boolean, n: number): TestMessage[] => Array.from({ length: n }, () =>
+  as4Message({ signer: sender, payloads: [PAYLOAD], compress: true, plan: { mime: { boundary: 'as4-once-bench', rootContentId: 'root@as4-once-bench' } }, ...(encrypted ? { receiver: receiver.certificate } : {}) }));
+
+const percent = (share: number): string => `${(share * 100).toFixed(1)} %`;
+
+/** First messages and their copies, once the compiler has seen enough: what is measured is a process that runs. */
+async function measure(server: Server, rsa: ReturnType<typeof rsaCosts>): Promise<void> {
+  await cpuPerMessage(server, build(true, 600));
+  const warm = build(false, 600);
+  for (let i = 0; i < 3; i++) await cpuPerMessage(server, warm);
+  for (const [name, encrypted, ceiling] of [
+    ['signed', false, rsa.verify + rsa.sign], ['signed and encrypted', true, rsa.verify + rsa.sign + rsa.decrypt],
+  ] as const) {
+    const messages = build(encrypted, count);
+    const first = await cpuPerMessage(server, messages);
+    const again = await cpuPerMessage(server, messages);
+    process.stdout.write(`  ${name.padEnd(21)} first ${first.toFixed(0)} µs of CPU, ${percent(ceiling / first)} of the RSA ceiling;`
+      + ` duplicate ${again.toFixed(0)} µs, ${percent(again / first)} of a first\n`);
+  }
+}
+
+const servers: Server[] = [];
+try {
+  process.stdout.write(`Node ${process.version}, RSA-2048, ${count} messages of ${PAYLOAD.length} bytes, embedded ledger\n`);
+  const rsa = rsaCosts();
+  process.stdout.write(`RSA alone, CPU µs: verify ${rsa.verify.toFixed(0)}, sign ${rsa.sign.toFixed(0)}, decrypt ${rsa.decrypt.toFixed(0)}\n`);
+  const handler = await start('bench/support/endpoint-server.js', [folder], LISTENS);
+  servers.push(handler);
+  process.stdout.write('createEndpoint with a handler that takes everything\n');
+  await measure(handler, rsa);
+  const directory = await start('src/cli/main.js', ['serve', '--config', yaml('directory')], LISTENS);
+  servers.push(directory);
+  process.stdout.write('as4-once serve with backend directory, each delivery fsynced\n');
+  await measure(directory, rsa);
+
+  const large = as4Message({ signer: sender, receiver: receiver.certificate, payloads: [randomBytes(Number(values.large) * 1_000_000)], compress: true });
+  const fresh = await start('src/cli/main.js', ['serve', '--config', yaml('large')], LISTENS);
+  servers.push(fresh);
+  const { failed, p50 } = await run({ url: fresh.url, connections: 1, count: 1, contentType: large.contentType, body: () => large.body });
+  if (failed > 0) throw new Error('the large message was refused');
+  process.stdout.write(`${values.large} MB encrypted: ${(p50 / 1_000).toFixed(1)} s, peak RSS ${peakRssMiB(fresh.pid).toFixed(0)} MiB\n`);
+} finally {
+  await Promise.all(servers.map((server) => server.stop()));
+  rmSync(folder, { recursive: true, force: true });
+}
