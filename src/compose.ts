@@ -65,6 +65,8 @@ export interface Load {
 
 /** How often the ledger's health is looked at without traffic, ms. */
 const HEALTH_EVERY = 10_000;
+/** How long the outcomes of attempts that were cut off by the end may take to reach the ledger, ms. */
+const LAST_WORDS = 1_000;
 
 /** Puts all parts together: the only place that knows every adapter. */
 export function compose(options: OnceOptions): Once {
@@ -152,6 +154,10 @@ export function compose(options: OnceOptions): Once {
       timer.abort();
       stop.abort();
       await Promise.all([...new Set([generation, ...generations.values()])].map(retire));
+      // what was cut off has an outcome now, and the record should say so
+      const said = new AbortController();
+      await Promise.race([allDone(walk.underWay), clock.sleep(LAST_WORDS, said.signal)]);
+      said.abort();
       await journal.close();
       await operate.close();
       await ledger.close();

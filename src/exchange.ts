@@ -10,6 +10,8 @@ export interface Exchange {
   readonly headers: HeaderList;
   /** Remote address, after `trustProxy` was applied. */
   readonly peer: string;
+  /** Address at the other end of the connection itself: a trusted proxy's, where `peer` is whom it speaks for. */
+  readonly via?: string;
   /** The body as it comes on the wire (transfer coding removed, content coding kept). Read at most once. */
   readonly body: AsyncIterable<Uint8Array>;
   /** Declared length, bytes, if any. */

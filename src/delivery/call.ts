@@ -111,16 +111,18 @@ class CallHandler implements Dispatcher.DispatchHandler {
     if (this.#controller === undefined || isCertificateAlert(error)) {
       return { kind: 'refused', detail, again: !NEVER_AGAIN.has(codeOf(error)) };
     }
-    return { kind: this.#signal?.aborted === true || isTimeout(error) ? 'silent' : 'reset', detail };
+    return { kind: this.#signal?.aborted === true || isOurs(error) ? 'silent' : 'reset', detail };
   }
 }
+
+const OURS = new Set(['UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT', 'UND_ERR_DESTROYED', 'UND_ERR_CLOSED']);
 
 /** Our own doing: trying again changes nothing. */
 const NEVER_AGAIN = new Set(['UND_ERR_INVALID_ARG', 'UND_ERR_NOT_SUPPORTED', 'UND_ERR_DESTROYED', 'UND_ERR_CLOSED']);
 
-export function isTimeout(error: unknown): boolean {
-  const code = codeOf(error);
-  return code === 'UND_ERR_HEADERS_TIMEOUT' || code === 'UND_ERR_BODY_TIMEOUT';
+/** It was we who left, by patience or at the end of this process: nothing is known of the access point, least of all that it broke. */
+export function isOurs(error: unknown): boolean {
+  return OURS.has(codeOf(error));
 }
 
 export function describe(error: unknown): string {

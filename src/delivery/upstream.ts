@@ -7,7 +7,7 @@ import { plain, type Exchange, type HeaderList, type Reply } from '../exchange.j
 import type { Limits, Times } from '../limits.js';
 import { storeReply } from '../receipt/stored-reply.js';
 import type { AccessPoint } from './access-points.js';
-import { call, describe, isTimeout, type Called, type CallRequest } from './call.js';
+import { call, describe, isOurs, type Called, type CallRequest } from './call.js';
 import { bare, connector, type UpstreamTls } from './upstream-connection.js';
 import { replyHeaders, requestHeaders, type RequestHeaders } from './headers.js';
 import { idempotencyField } from './idempotency-key.js';
@@ -145,7 +145,7 @@ class HttpUpstream implements Upstream {
     return {
       method: exchange.method,
       path: targetBelow(this.#url, exchange.target, this.#placeFor(exchange.method)),
-      headers: requestHeaders({ headers: exchange.headers, length, peer: exchange.peer, host, ...marks }),
+      headers: requestHeaders({ headers: exchange.headers, length, peer: exchange.via ?? exchange.peer, host, ...marks }),
       signal,
     };
   }
@@ -187,7 +187,7 @@ class HttpUpstream implements Upstream {
       const what: UpstreamAnswer = { kind: 'answer', status, contentType, body, envelope, tooLarge: false };
       return { what, headers: replyHeaders(headers, read.decoded), body };
     } catch (error) {
-      const kind = signal.aborted || isTimeout(error) ? 'silent' : 'reset';
+      const kind = signal.aborted || isOurs(error) ? 'silent' : 'reset';
       return { what: { kind, detail: describe(error) }, ...nothing };
     }
   }

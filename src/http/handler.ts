@@ -4,6 +4,7 @@ import { plain, type Exchange, type HeaderList, type Reply } from '../exchange.j
 import { receive } from '../receive.js';
 import type { Route, Walk } from '../walk.js';
 import { drain, readBody, type BodyPace } from './body.js';
+import { plainAddress } from './peer.js';
 import { respond } from './respond.js';
 
 /** Mounts in Express 4 and 5, Fastify's middleware or plain node:http. */
@@ -69,6 +70,7 @@ function toExchange(door: Door, request: IncomingMessage): Exchange {
     target: request.url ?? '/',
     headers,
     peer: door.peer(request),
+    via: plainAddress(request.socket.remoteAddress ?? ''),
     body: readBody(request, door.walk.clock, door.pace),
     ...(length === undefined ? {} : { length }),
   };
