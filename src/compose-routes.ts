@@ -5,12 +5,13 @@ import { accessPointOf } from './config/access-point-of.js';
 import type { Config, RouteConfig } from './config/config.js';
 import { clientTls } from './config/pem-files.js';
 import { securityOf } from './config/security-files.js';
+import { refusalInText } from './delivery/refuse.js';
 import { createUpstream } from './delivery/upstream.js';
 import { as4Protocol, checkedAs4Protocol, factsOf } from './ebms/as4.js';
 import { buildErrorSignal } from './ebms/error-signal.js';
 import { edifactProtocol, sbdhProtocol, x12Protocol } from './edi/edi-protocol.js';
 import { As4OnceError } from './errors.js';
-import { plain, type Reply } from './exchange.js';
+import type { Reply } from './exchange.js';
 import type { Message } from './message.js';
 import { compileRules, selectRule, type RuleSet } from './policy/select.js';
 import type { AnswerIn, Protocol } from './protocol.js';
@@ -117,7 +118,7 @@ function checkedFront({ security = {} }: Config, route: RouteConfig, rules: Rule
 /** An unsigned ebMS Error in the request's own SOAP version; a text for whoever speaks no SOAP. */
 function refuse(error: As4OnceError, answerIn: AnswerIn, clock: Clock): Reply {
   const { entry } = error;
-  if (entry.ebms === undefined || answerIn.soap === undefined) return plain(entry.status, `${error.code}: ${error.detail}\n`);
+  if (entry.ebms === undefined || answerIn.soap === undefined) return refusalInText(error);
   const { contentType, body } = buildErrorSignal({
     soap: answerIn.soap,
     entry,

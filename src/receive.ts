@@ -9,6 +9,7 @@ import type { Exchange, Reply } from './exchange.js';
 import type { Claim, ClaimAnswer } from './ledger/port.js';
 import { named, noteMessage, noteRecord, report } from './notes.js';
 import { partiesText } from './policy/key.js';
+import { mismatchText } from './policy/mismatch-text.js';
 import type { Route, Step, Walk } from './walk.js';
 
 type Inbound = Extract<TakenIn, { kind: 'message' }>;
@@ -96,7 +97,7 @@ function mismatch(step: Step, { rule, keys, answerIn }: Inbound, claim: Claim, {
   const apart = otherSender ? keys.withSender() : keys.withContent();
   const allowed = otherSender ? rule.otherSender === 'deliver' : rule.mismatch === 'deliver-flagged';
   if (allowed && apart !== claim.key) return apart;
-  const error = new As4OnceError(otherSender ? 'OTHER_SENDER' : 'MISMATCH', `first seen ${new Date(record.born).toISOString()}`);
+  const error = new As4OnceError(otherSender ? 'OTHER_SENDER' : 'MISMATCH', mismatchText(record.protocol, otherSender, record.born));
   notes.answer = 'mismatch';
   notes.code = error.code;
   notes.detail = error.detail;

@@ -9,6 +9,7 @@ import { categoryOf } from '../edi/describe.js';
 import { As4OnceError, ERRORS } from '../errors.js';
 import type { Claim, ClaimAnswer, Ledger } from '../ledger/port.js';
 import { parseDuration } from '../policy/duration.js';
+import { mismatchText } from '../policy/mismatch-text.js';
 import { compileRules } from '../policy/select.js';
 import { tokenOf } from '../watch/claim-unit.js';
 import { openAcks, type StoredAck } from '../watch/stored-acks.js';
@@ -65,7 +66,7 @@ export async function claim(args: readonly string[], io: Io): Promise<number> {
   }
   return await withLedger(config, async (ledger) => {
     const claims = new Claims(config, reading, ledger, leaseMs);
-    const { found, keys, answers } = await claims.all(units);
+    const { found, keys, answers, why } = await claims.all(units);
     const acks = answers.flatMap(({ record }) => openAcks(record.reply)?.acks ?? []);
     if (found === 'first') {
       const token = writeToken({ token: claims.token, keys });
@@ -73,7 +74,7 @@ export async function claim(args: readonly string[], io: Io): Promise<number> {
     }
     if (found === 'duplicate' && values.ack !== undefined) writeFileSync(values.ack, Buffer.concat(acks.map(bytesOf)));
     const first = answers[0]?.record;
-    const detail = first === undefined ? {} : { firstSeen: new Date(first.born).toISOString(), reference: first.reference };
+    const detail = first === undefined ? {} : { firstSeen: new Date(first.born).toISOString(), reference: first.reference, ...(why === undefined ? {} : { why }) };
     return said(io, values.json === true, found, { ...detail, acknowledgements: found === 'duplicate' ? acks : [] }, text(found, detail, acks));
   });
 }
@@ -114,7 +115,7 @@ class Claims {
   }
 
   /** All messages of the file, in the order of their keys; all or none stay claimed. */
-  async all(units: readonly Unit[]): Promise<{ readonly found: FoundName; readonly keys: readonly string[]; readonly answers: readonly ClaimAnswer[] }> {
+  async all(units: readonly Unit[]): Promise<{ readonly found: FoundName; readonly keys: readonly string[]; readonly answers: readonly ClaimAnswer[]; readonly why?: string }> {
     const byKey = new Map(units.map((unit) => [unit.key, unit]));
     const made: { claim: Claim; answer: ClaimAnswer }[] = [];
     for (const key of [...byKey.keys()].sort()) {
@@ -129,7 +130,13 @@ class Claims {
         }
       }
     }
-    return { found, keys: made.map(({ claim: one }) => one.key), answers: made.map(({ answer }) => answer).filter(({ kind }) => kind !== 'claimed') };
+    const refused = made.find(({ answer }) => answer.kind === 'mismatch');
+    const others = made.map(({ answer }) => answer).filter(({ kind }) => kind !== 'claimed');
+    return {
+      found, keys: made.map(({ claim: one }) => one.key),
+      answers: refused === undefined ? others : [refused.answer, ...others.filter((one) => one !== refused.answer)],
+      ...(refused === undefined ? {} : { why: whyOf(refused) }),
+    };
   }
 
   #claimOf({ message, rule }: Unit, key: string): Claim {
@@ -138,6 +145,10 @@ class Claims {
     });
     return { ...made, leaseMs: this.#leaseMs, uncertain: rule.uncertain === 'redeliver' ? 'redeliver' : 'hold' };
   }
+}
+
+function whyOf({ claim: one, answer: { record } }: { readonly claim: Claim; readonly answer: ClaimAnswer }): string {
+  return mismatchText(one.protocol, record.sender !== one.sender, record.born);
 }
 
 function foundIn(answers: readonly ClaimAnswer[]): FoundName {
@@ -155,10 +166,11 @@ function said(io: Io, json: boolean, found: FoundName, fields: object, plain: st
   return FOUND[found];
 }
 
-function text(found: FoundName, detail: object, acks: readonly StoredAck[]): string {
+function text(found: FoundName, detail: { readonly why?: string }, acks: readonly StoredAck[]): string {
   if (found === 'duplicate') return Buffer.concat(acks.map(bytesOf)).toString('utf8');
   const why = { mismatch: 'the number was used for other content, or waits for an operator', inFlight: 'a copy is in work', mixed: 'some messages of the file are repetitions and some are not; as4-once watch can cut them' };
-  return `as4-once: ${found in why ? why[found as keyof typeof why] : found} ${JSON.stringify(detail)}\n`;
+  const said = detail.why ?? (found in why ? why[found as keyof typeof why] : found);
+  return `as4-once: ${said} ${JSON.stringify(detail)}\n`;
 }
 
 function bytesOf({ bytes }: StoredAck): Buffer {

@@ -9,6 +9,7 @@ const HELP = `as4-once release: let the next copy of a held or uncertain message
 
 Usage: as4-once release ID --reason TEXT [--from P] [--force] [--config FILE] [--json]
        as4-once release --key K --reason TEXT [--force] [--config FILE] [--json]
+       as4-once release --token T --outcome rejected|uncertain   a file that as4-once claim granted (--token T --help)
 
 Do this when you have seen that the access point did NOT take the message. The next copy goes there marked
 As4-Once-Copy: redelivery. Refused while an attempt is in progress, unless --force. Who, when and why is written into

@@ -12,6 +12,7 @@ const HELP = `as4-once settle: record the Receipt of a held or uncertain message
 
 Usage: as4-once settle ID --receipt FILE --reason TEXT [--from P] [--content-type T] [--force] [--config FILE] [--json]
        as4-once settle --key K --receipt FILE --reason TEXT [...]
+       as4-once settle --token T [--ack FILE]     a file that as4-once claim granted (settle --token T --help says more)
 
 Do this when the access point DID take the message and you have its Receipt (its own message store keeps it). FILE is
 the SOAP envelope, or the whole HTTP response. Its RefToMessageId must be the message's id, and its digests those of an

@@ -24,8 +24,13 @@ export function refused(step: Step, error: unknown): Reply | Promise<Reply> {
   if (known.entry.status === 503) return later(step, known.code);
   const answerIn = 'answerIn' in known ? (known.answerIn as Parameters<Step['route']['refuse']>[1]) : undefined;
   return answerIn === undefined || known.entry.ebms === undefined
-    ? plain(known.entry.status, `${known.code}: ${known.detail}\n`)
+    ? refusalInText(known)
     : step.route.refuse(known, answerIn);
+}
+
+/** 200 belongs to an ebMS Error, which says the rest; a text with it would be taken for success. */
+export function refusalInText({ code, detail, entry }: As4OnceError): Reply {
+  return plain(entry.status < 400 ? 422 : entry.status, `${code}: ${detail}\n`);
 }
 
 function stackOf(error: unknown): string {

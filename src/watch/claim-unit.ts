@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { claimFor } from '../delivery/claim.js';
 import type { Claim, ClaimAnswer } from '../ledger/port.js';
 import type { LedgerRecord } from '../ledger/record.js';
+import { mismatchText } from '../policy/mismatch-text.js';
 import type { Unit } from './units.js';
 import type { WorkFile } from './work-file.js';
 import type { Watching } from './watching.js';
@@ -82,7 +83,6 @@ function markOf(record: LedgerRecord, token: string): 'first' | 'redelivery' | '
 async function mismatch(watching: Watching, file: WorkFile, unit: Unit, claim: Claim, { record }: ClaimAnswer, units: number): Promise<Finding> {
   const { rule, message } = unit;
   const otherSender = record.sender !== claim.sender;
-  const firstSeen = new Date(record.born).toISOString();
   watching.events.emit('mismatch', { key: claim.key, messageId: message.reference, firstSeen: record.born, ...(rule.partner === undefined ? {} : { partner: rule.partner }) });
   if (!otherSender && rule.mismatch === 'replay' && !file.accepted) {
     return { kind: 'duplicate', unit, record, key: claim.key };
@@ -94,12 +94,8 @@ async function mismatch(watching: Watching, file: WorkFile, unit: Unit, claim: C
     const found = judge(unit, second, await watching.ledger.claim(second));
     if (found !== undefined) return found;
   }
-  if (otherSender) {
-    return { kind: 'quarantine', unit, code: 'OTHER_SENDER', why: `the same reference was accepted from another sender, first seen ${firstSeen}`, record };
-  }
-  const what = message.protocol === 'sbdh' ? 'identifier reused' : 'control number reused';
-  const question = message.protocol === 'sbdh' ? '' : '; did the partner reset its counter?';
-  return { kind: 'quarantine', unit, code: 'MISMATCH', why: `${what}, first seen ${firstSeen}${question}`, record };
+  const why = mismatchText(message.protocol, otherSender, record.born);
+  return { kind: 'quarantine', unit, code: otherSender ? 'OTHER_SENDER' : 'MISMATCH', why, record };
 }
 
 /** Gives claims back that nothing came of: the next copy is a first one again. */
