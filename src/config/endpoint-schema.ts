@@ -30,7 +30,6 @@ export const endpointSchema = section({
   backend: backendSchema.optional().describe('Where payloads are delivered.'),
   onlyPartners: onOff.optional().describe('Refuse senders that no partner rule matches. Default false.'),
   maxPayload: size.optional().describe('Largest payload after decompression. Default 1 GiB.'),
-  compactReceipts: onOff.optional().describe('Store a Receipt as the values that regenerate its bytes. Default true.'),
 });
 
 export type BackendInput = z.output<typeof backendSchema>;

@@ -35,8 +35,7 @@ export function project(config: Config, rate: Rate): Projection {
   const rules = [...config.routes, ...config.watch].map((route) => route.rules.defaults);
   const kept = Math.max(...rules.map(({ window, late }) => window + late));
   const records = Math.ceil((rate.messages / rate.per) * kept);
-  const compact = config.role === 'endpoint' && config.endpoint?.compactReceipts !== false;
-  const bytesPerRecord = perRecord(config.ledger.kind, encodeRecord(typicalRecord(compact ? 520 : 2_889)).length);
+  const bytesPerRecord = perRecord(config.ledger.kind, encodeRecord(typicalRecord(2_889)).length);
   return { records, bytesPerRecord, bytes: records * bytesPerRecord };
 }
 
