@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { ownCertificates } from '../admin/certificates.js';
 import { systemClock } from '../clock.js';
@@ -134,7 +135,8 @@ async function upstreamFindings(config: Config): Promise<readonly Finding[]> {
 
 async function placeFindings(config: Config): Promise<readonly Finding[]> {
   const bypass = readBypass(config.state, systemClock.now());
-  const waiting = await openJournal({ directory: config.journal }).count();
+  // looking must not make a folder that then belongs to whoever looked
+  const waiting = existsSync(config.journal) ? await openJournal({ directory: config.journal }).count() : 0;
   const folders = [
     ...(config.ledger.kind === 'embedded' ? [['ledger', config.ledger.embedded] as const] : []),
     ['journal', config.journal] as const,
