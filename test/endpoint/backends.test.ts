@@ -151,7 +151,7 @@ describe('backend handler', () => {
 
 describe('backend directory', () => {
   it('a folder that takes nothing is a backend that is away, and leaves nothing behind', async () => {
-    served = await serveEndpoint();
+    served = await serveEndpoint({ defaults: { resend: 'off' } });
     writeFileSync(served.deliveries, 'a file where the folder should be');
     const message = honest();
     expect((await served.post(message)).status).toBe(503);
