@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { API_SCHEMAS } from '../admin/api-schema.js';
-import { ledgerRecordSchema } from '../ledger/schema.js';
+import { ledgerRecordSchema, shownRecordSchema } from '../ledger/schema.js';
 import { configSchema } from './schema.js';
 
 /**
@@ -39,10 +39,14 @@ function apiJsonSchema(): object {
 /** Every file of schemas/ that is generated from the code: its name and its text. */
 export function generatedSchemas(): ReadonlyMap<string, string> {
   const record = z.toJSONSchema(ledgerRecordSchema, { target: 'draft-2020-12', io: 'output' });
+  // settle and release print one, show and list a list
+  const one = z.union([shownRecordSchema, z.array(shownRecordSchema)]);
+  const shown = z.toJSONSchema(one, { target: 'draft-2020-12', io: 'output' });
   return new Map([
     ['config.schema.json', text(configJsonSchema())],
     ['admin-api.schema.json', text(apiJsonSchema())],
     ['ledger-record.schema.json', text({ ...record, title: 'as4-once ledger record' })],
+    ['records.schema.json', text({ ...shown, title: 'as4-once records for operators' })],
   ]);
 }
 

@@ -97,6 +97,14 @@ export const ledgerRecordSchema = z.strictObject({
   pointer: z.strictObject({ primary: z.string(), token: z.string() }).optional(),
 }).describe('One record of the as4-once ledger.');
 
+/** A record as the operator's commands show it with --json: the reply without its bytes, and a verdict where they have one. */
+export const shownRecordSchema = ledgerRecordSchema.extend({
+  reply: reply.omit({ deflated: true }).extend({ storedBytes: count.describe('Bytes the stored reply takes.') }).optional(),
+  verdict: z.strictObject({
+    level: z.enum(['fine', 'look', 'act']), text: z.string(),
+  }).optional().describe('What an operator may make of it (show).'),
+}).describe('One record, as show, list, settle and release print it with --json.');
+
 export type RecordJson = z.output<typeof ledgerRecordSchema>;
 
 export function recordToJson(record: LedgerRecord): RecordJson {

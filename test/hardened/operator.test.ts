@@ -10,6 +10,14 @@ import { ENGINES, startEngine, type Engine } from '../front/engines.js';
 import { startFront, stopFronts, type Front } from '../front/front-process.js';
 import { freshId, gate, post, refersTo, signedMessage } from '../front/messages.js';
 
+const shape = z.fromJSONSchema(JSON.parse(readFileSync(join(ROOT, 'schemas', 'records.schema.json'), 'utf8')) as Parameters<typeof z.fromJSONSchema>[0]);
+/** What a command printed with --json, if it has the shape that schemas/ promises. */
+function asDocumented(stdout: string): unknown {
+  const value: unknown = JSON.parse(stdout);
+  expect(shape.safeParse(value).error).toBeUndefined();
+  return value;
+}
+
 /** The way out of every held message, by the commands an operator has, while servers run on the same ledger. */
 describe.each(ENGINES.slice(0, 2))('the operator\'s way out: %s', (engineName) => {
   const folder = tempDir('operator');
@@ -62,13 +70,7 @@ describe.each(ENGINES.slice(0, 2))('the operator\'s way out: %s', (engineName) =
       expect(shown.stdout).toMatch(line);
     }
     const byKey = await cli('show', '--key', key, '--json');
-    const schema = z.fromJSONSchema(JSON.parse(readFileSync(join(ROOT, 'schemas', 'ledger-record.schema.json'), 'utf8')) as Parameters<typeof z.fromJSONSchema>[0]);
-    const shownRecords = JSON.parse(byKey.stdout) as { verdict: unknown }[];
-    expect(shownRecords).toHaveLength(1);
-    const { verdict, ...record } = shownRecords[0]!;
-    expect(verdict).toBeDefined();
-    expect(schema.safeParse(record).error).toBeUndefined();
-    expect(record).toMatchObject({ reference: id, state: 'held', key });
+    expect(asDocumented(byKey.stdout)).toMatchObject([{ reference: id, state: 'held', key, verdict: { level: 'act' } }]);
     expect((await cli('show', id, '--from', 'SOMEBODY')).code).toBe(1);
     const unknown = await cli('show', 'nobody@sent.this');
     expect([unknown.code, unknown.stderr]).toEqual([1, expect.stringContaining('NOT_FOUND')]);
@@ -90,6 +92,7 @@ describe.each(ENGINES.slice(0, 2))('the operator\'s way out: %s', (engineName) =
     const copy = await sent(id);
     expect([copy.status, copy.headers['as4-once-answer'], copy.body.equals(readFileSync(file))]).toEqual([200, 'replay', true]);
     expect(arrived(id)).toHaveLength(1);
+    expect(asDocumented((await cli('show', id, '--json')).stdout)).toMatchObject([{ state: 'settled', reply: { receiptId: `kept-${id}` } }]);
     const { stdout } = await cli('show', id);
     expect(stdout).toMatch(/^state +settled/m);
     expect(stdout).toMatch(new RegExp(`^receipt +kept-${id}$`, 'm'));
@@ -102,7 +105,7 @@ describe.each(ENGINES.slice(0, 2))('the operator\'s way out: %s', (engineName) =
   it('release: the next copy is delivered once, marked, whatever policy says; and what comes of it counts', async () => {
     const { id } = await held('CAREFUL');
     const released = await cli('release', id, '--reason', 'not in the ERP', '--json');
-    expect(JSON.parse(released.stdout)).toMatchObject({ reference: id, state: 'open', cleared: true, decisions: [{ what: 'release', reason: 'not in the ERP' }] });
+    expect(asDocumented(released.stdout)).toMatchObject({ reference: id, state: 'open', cleared: true, decisions: [{ what: 'release', reason: 'not in the ERP' }] });
     upstream.next(plain(500, 'text/html', 'broken again'));
     expect((await sent(id, 'CAREFUL')).status).toBe(502);
     expect((await sent(id, 'CAREFUL')).status).toBe(503);
