@@ -60,6 +60,7 @@ export function endpointRoute(config: Config, route: RouteConfig, parts: Endpoin
         openPayload: () => spool.open(),
         now: () => clock.now(),
         maxPayload: endpoint.maxPayload ?? GIB,
+        business: [rules.defaults, ...rules.partners].some(({ payloadKeys = [] }) => payloadKeys.some((kind) => kind !== 'sbdh')),
       }),
       methods: new Set(['POST']),
       delivery,

@@ -33,11 +33,11 @@ function resendKey(message: Message, rule: Rule, scope: string): readonly Second
  * Whether it is the same content is told by what was signed of it, as for the message itself.
  */
 function documentKeys({ documents = [], ...message }: Message, rule: Rule, scope: string): readonly SecondKey[] {
-  const policy = rule.sbdh;
-  if (policy === 'off') return [];
   const { fingerprint } = message;
   return documents.map(({ kind, reference, parties }) => {
     const pointer = { ...message, reference, type: kind, facts: { ...message.facts, from: parties } };
+    // a business key says what was sent, not that it is the same: an invoice may be sent again on purpose, so it only marks
+    const policy = kind === 'business' || rule.sbdh === 'off' ? 'flag' : rule.sbdh;
     return { kind, key: duplicateKey(pointer, 'reference+sender', scope), fingerprint, reference, policy };
   });
 }

@@ -18,6 +18,8 @@ export interface EndpointProtocolOptions {
   now(): number;
   /** Most bytes of one decompressed payload. */
   readonly maxPayload: number;
+  /** Some partner's rule asks for business keys (`payloadKeys`), so that payloads are read for them. */
+  readonly business: boolean;
 }
 
 /**
@@ -25,12 +27,12 @@ export interface EndpointProtocolOptions {
  * document it carries. What comes out of `end` is what may be delivered.
  */
 export function endpointProtocol(options: EndpointProtocolOptions): Protocol {
-  const { agreed, keys, openPayload, maxPayload } = options;
+  const { agreed, keys, openPayload, maxPayload, business } = options;
   const inbound = inboundProtocol({
     keys, maxPayload,
     now: () => options.now(),
     pmodeOf: (user) => pmodeFor(agreed, user),
-    openPayload: () => new StudyingSink(openPayload()),
+    openPayload: () => new StudyingSink(openPayload(), business),
   });
   return { name: 'as4', open: (head, limits) => new EndpointReading(inbound.open(head, limits), agreed) };
 }
@@ -68,7 +70,9 @@ class EndpointReading implements Reading {
     const read = await this.#inner.end();
     if (read.kind === 'pass' || read.content === undefined) return read;
     try {
-      const documents = documentsOf(read.content as InboundContent, read.message, this.#agreed.select(read.message));
+      const rule = this.#agreed.select(read.message);
+      const content = read.content as InboundContent;
+      const documents = [...documentsOf(content, read.message, rule), ...businessOf(content, read.message, rule)];
       return documents.length === 0 ? read : { ...read, message: { ...read.message, documents } };
     } catch (error) {
       await this.abandon();
@@ -82,8 +86,8 @@ class EndpointReading implements Reading {
 }
 
 /** The Standard Business Documents of a message, by what their headers call them. Throws VALUE_INCONSISTENT. */
-function documentsOf({ payloads }: InboundContent, { facts }: Message, { sbdh: policy }: Rule): readonly DocumentKey[] {
-  if (policy === 'off') return [];
+function documentsOf({ payloads }: InboundContent, { facts }: Message, { sbdh: policy, payloadKeys = [] }: Rule): readonly DocumentKey[] {
+  if (policy === 'off' && !payloadKeys.includes('sbdh')) return [];
   return payloads.flatMap(({ body }): readonly DocumentKey[] => {
     const { sbdh } = body as StudiedBody;
     if (sbdh === undefined) return [];
@@ -94,4 +98,11 @@ function documentsOf({ payloads }: InboundContent, { facts }: Message, { sbdh: p
     const parties = [...facts.from, ...named.map(([role, { authority, value }]) => ({ value, type: `${role} ${authority ?? ''}` }))];
     return [{ kind: 'sbdh', reference: instanceIdentifier, parties }];
   });
+}
+
+/** The business keys that the partner's rule asks for; the sender of the message counts too, as for every second key. */
+function businessOf({ payloads }: InboundContent, { facts }: Message, { payloadKeys = [] }: Rule): readonly DocumentKey[] {
+  return payloads.flatMap(({ body }) => (body as StudiedBody).business ?? [])
+    .filter(({ kind }) => payloadKeys.includes(kind))
+    .map(({ kind, reference, parties }) => ({ kind: 'business', reference: `${kind} ${reference}`, parties: [...facts.from, ...parties] }));
 }

@@ -3,6 +3,7 @@ import type { StoredBody } from '../delivery/port.js';
 import { BusinessDocumentReader, type SbdHeader } from '../edi/sbdh.js';
 import { As4OnceError } from '../errors.js';
 import type { PayloadSink } from '../security/payload.js';
+import { BusinessKeyReader, type BusinessKey } from './business-keys.js';
 
 /** A stored payload, and what was seen of it on its way into the spool. */
 export interface StudiedBody extends StoredBody {
@@ -10,6 +11,8 @@ export interface StudiedBody extends StoredBody {
   readonly sha256: string;
   /** The header of a Standard Business Document; why it cannot be read; absent where the payload is something else. */
   readonly sbdh?: SbdHeader | As4OnceError;
+  /** Business keys, where somebody asked for them (`payloadKeys`). */
+  readonly business?: readonly BusinessKey[];
 }
 
 /** A header that has not ended by then is none that anybody wrote in earnest, bytes. */
@@ -26,13 +29,18 @@ export class StudyingSink implements PayloadSink {
   #read = 0;
   #sbdh: SbdHeader | As4OnceError | undefined;
 
-  constructor(sink: PayloadSink) {
+  readonly #business: BusinessKeyReader | undefined;
+
+  /** `business`: read business keys too; it costs the reading of the whole payload. */
+  constructor(sink: PayloadSink, business = false) {
     this.#sink = sink;
+    this.#business = business ? new BusinessKeyReader() : undefined;
   }
 
   async write(chunk: Uint8Array): Promise<void> {
     this.#hash.update(chunk);
     if (this.#reader !== undefined) this.#study(this.#reader, chunk);
+    this.#business?.push(chunk);
     await this.#sink.write(chunk);
   }
 
@@ -41,6 +49,7 @@ export class StudyingSink implements PayloadSink {
     if (reader !== undefined) this.#conclude(reader, () => reader.end().header ?? 'none');
     const body = await this.#sink.finish();
     const sbdh = this.#sbdh;
+    const business = this.#business?.end();
     return {
       length: body.length,
       ...(body.bytes === undefined ? {} : { bytes: body.bytes }),
@@ -48,6 +57,7 @@ export class StudyingSink implements PayloadSink {
       dispose: () => body.dispose(),
       sha256: this.#hash.digest('hex'),
       ...(sbdh === undefined ? {} : { sbdh }),
+      ...(business === undefined ? {} : { business }),
     };
   }
 

@@ -66,7 +66,7 @@ describe.each([
     const { post, upstream, exchanges } = await open({ protocol, defaults: { mode: 'detect-only' } }, contrl);
     await post(today(sample('1')));
     await post(today(sample('1')));
-    expect(upstream.requests.map((request) => request.header('as4-once-copy'))).toEqual([undefined, 'duplicate']);
+    expect(upstream.requests.map((request) => request.header('as4-once-copy'))).toEqual(['first', 'duplicate']);
     expect(exchanges[1]).toMatchObject({ answer: 'forwarded', mode: 'detect-only', would: 'settled' });
   });
 
@@ -83,7 +83,7 @@ describe.each([
     pass(31 * DAY);
     await post(today(sample('1')));
     await post(today(sample('1')));
-    expect(upstream.requests.map((request) => request.header('as4-once-copy'))).toEqual([undefined, 'late']);
+    expect(upstream.requests.map((request) => request.header('as4-once-copy'))).toEqual(['first', 'late']);
     expect(exchanges.map(({ answer }) => answer)).toEqual(['first', 'late', 'replay']);
   });
 
