@@ -70,9 +70,9 @@ export function compareReports(reports: readonly Report[], differencesOnly: bool
 
 function mark(result: Report['results'][number] | undefined): string {
   if (result === undefined) return '–';
-  const seen =
-    result.verdict === 'observed' || result.verdict === 'fail' || result.verdict === 'warning'
-      ? `: ${cell(result.detail.slice(0, 90))}`
-      : '';
-  return `${result.verdict === 'pass' ? 'pass' : `**${result.verdict}**`}${seen}`;
+  if (result.verdict === 'pass') return 'pass';
+  const told = ['observed', 'fail', 'warning'].includes(result.verdict);
+  const seen = told ? `: ${cell(result.detail.slice(0, 90))}` : '';
+  const known = result.known === undefined ? '' : ' (known)';
+  return `**${result.verdict}**${known}${seen}`;
 }

@@ -1,4 +1,4 @@
-import { cpSync, existsSync, symlinkSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { freePort, Program } from './process.js';
 import { redisServer, startRedis } from './redis.js';
@@ -20,6 +20,11 @@ export interface Cluster {
 export function as4OnceMissing({ project }: Surroundings): string | undefined {
   if (!existsSync(join(project, 'dist/src/cli/main.js'))) return 'dist/src/cli/main.js is not built (npm run build)';
   return redisServer(project) === undefined ? 'redis-server is not installed' : undefined;
+}
+
+/** Version of the build that is judged. */
+export function as4OnceVersion({ project }: Surroundings): string {
+  return (JSON.parse(readFileSync(join(project, 'package.json'), 'utf8')) as { version: string }).version;
 }
 
 /** A copy of the build, so that what is judged stays the same when somebody builds meanwhile. */

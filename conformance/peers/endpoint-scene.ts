@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { makeIdentity } from '../keys.js';
 import type { Identity } from '../keys.js';
 import { loadTarget } from '../target/load.js';
-import { as4OnceMissing, startCluster } from './as4-once.js';
+import { as4OnceMissing, as4OnceVersion, startCluster } from './as4-once.js';
 import { freePort } from './process.js';
 import type { Peer } from './scene.js';
 
@@ -38,6 +38,7 @@ endpoint:
     writeFileSync(
       file,
       `name: as4-once endpoint
+version: "${as4OnceVersion(where)}"
 notes: two processes on one Redis, profile edelivery, window 15 s, patience 7 s, backend http.
 url: ${cluster.urls[0]}
 urls: [${cluster.urls[1]}]

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { loadTarget } from '../target/load.js';
-import { as4OnceMissing, startCluster } from './as4-once.js';
+import { as4OnceMissing, as4OnceVersion, startCluster } from './as4-once.js';
 import { harness, phase4Fields, warm } from './phase4-scene.js';
 import { buildPhase4, Phase4, phase4Missing } from './phase4.js';
 import type { Peer } from './scene.js';
@@ -29,7 +29,7 @@ times: { lease: 2s, wait: 20s, answerBy: 50s, patience: 55s, ledgerOutage: 1s, u
     writeFileSync(
       file,
       `name: as4-once front before phase4
-version: "4.4.1 behind"
+version: "${as4OnceVersion(where)}, phase4 4.4.1"
 notes: >-
   two as4-once processes on one Redis before phase4 4.4.1 with its ids on disk;
   verify signature, unsigned messages refused, window 90d.

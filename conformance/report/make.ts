@@ -22,11 +22,11 @@ export interface ReportOptions {
 
 /** Puts a run into the form that is stored, compared and shown. */
 export function makeReport(target: Target, results: readonly Result[], options: ReportOptions): Report {
-  const listed = results.map((result) => reportResult(result, options.expected.get(result.requirement.id)));
+  const listed = results.map(reportResult);
   const totals = Object.fromEntries(
     VERDICTS.map((verdict) => [verdict, listed.filter((result) => result.verdict === verdict).length]),
   ) as Record<Verdict, number>;
-  return {
+  const report: Report = {
     format: 'as4-once-conformance/1',
     suite: { version: suiteVersion(), node: process.versions.node, requirements: results.length },
     date: options.startedAt.toISOString(),
@@ -42,10 +42,22 @@ export function makeReport(target: Target, results: readonly Result[], options: 
       times: { ...target.times },
     },
     strict: options.strict,
-    ok: listed.every((result) => holds(result, options.strict)),
+    ok: false,
     totals,
     results: listed,
   };
+  return withExpected(report, options.expected);
+}
+
+/** The report with its results held against what was expected, and judged as a whole. */
+export function withExpected(report: Report, expected: ReadonlyMap<string, Expectation>): Report {
+  const results = report.results.map(({ known: _known, unexpected: _unexpected, ...result }): ReportResult => {
+    const expectation = expected.get(result.id);
+    if (expectation === undefined || result.verdict === 'skipped' || result.verdict === 'blocked') return result;
+    if (expectation.verdict === result.verdict) return { ...result, known: expectation.reason };
+    return { ...result, unexpected: `expected ${expectation.verdict}: ${expectation.reason}` };
+  });
+  return { ...report, results, ok: results.every((result) => holds(result, report.strict)) };
 }
 
 /** Whether a result lets the run end well: no fail, no error (strict: no warning), except those that were expected. */
@@ -55,7 +67,7 @@ export function holds(result: ReportResult, strict: boolean): boolean {
   return result.verdict !== 'fail' && result.verdict !== 'error' && !(strict && result.verdict === 'warning');
 }
 
-function reportResult(result: Result, expectation: Expectation | undefined): ReportResult {
+function reportResult(result: Result): ReportResult {
   const { requirement, verdict } = result;
   const clause = clauseOf(requirement.id);
   const withText = verdict !== 'pass' && verdict !== 'observed';
@@ -72,19 +84,9 @@ function reportResult(result: Result, expectation: Expectation | undefined): Rep
     expects: requirement.expects,
     verdict,
     detail: result.detail,
-    ...expectedFields(verdict, expectation),
     ms: result.ms,
     exchanges: result.exchanges.map((exchange) => reportExchange(exchange, withText)),
   };
-}
-
-function expectedFields(
-  verdict: Verdict,
-  expectation: Expectation | undefined,
-): { known?: string; unexpected?: string } {
-  if (expectation === undefined || verdict === 'skipped' || verdict === 'blocked') return {};
-  if (expectation.verdict === verdict) return { known: expectation.reason };
-  return { unexpected: `expected ${expectation.verdict}: ${expectation.reason}` };
 }
 
 function reportExchange({ label, url, at, request, answer }: Exchange, withText: boolean): ReportExchange {
