@@ -67,6 +67,9 @@ function oneRule(
   if (changed('replyPattern') && endpoint && rule.replyPattern === 'callback') {
     add(error, 'CALLBACK_ENDPOINT', 'replyPattern', 'role endpoint answers in the response');
   }
+  if (changed('payloadKeys') && !endpoint && (rule.payloadKeys ?? []).length > 0) {
+    add(warning, 'PAYLOAD_KEYS_UNUSED', 'payloadKeys', 'only role endpoint reads payloads; leave it out');
+  }
   if (changed('otherSender', 'key') && rule.otherSender === 'deliver' && rule.key.includes('+sender')) {
     add(warning, 'OTHER_SENDER_UNUSED', 'otherSender',
       `has no effect with key: ${rule.key}, which keeps senders apart; it is for key: reference`);

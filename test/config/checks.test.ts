@@ -65,6 +65,7 @@ describe('cross checks', () => {
     ['blind redelivery', `${FRONT.replace('phase4', 'oxalis')}defaults: { uncertain: redeliver }\n`, ['REDELIVER_BLIND defaults.uncertain']],
     ['content in the key', `${FRONT}defaults: { key: reference+content }\n`, ['KEY_CONTENT defaults.key']],
     ['an admin listener open to everybody', `${FRONT}admin: { listen: 0.0.0.0:9080 }\n`, ['ADMIN_OPEN admin.listen']],
+    ['payload keys where nobody reads payloads', `${FRONT}${PARTNERS}  - { match: { from: A }, payloadKeys: [ubl] }\n`, ['PAYLOAD_KEYS_UNUSED partners.0.payloadKeys']],
     ['a reference rule that is not used', `${FRONT}routes: [{ path: /a, upstream: "http://127.0.0.1:9/", reference: { header: A } }]\n`, ['REFERENCE_UNUSED routes.0.reference']],
   ])('warn of %s', (_, text, warnings) => expect(found(text)).toEqual(warnings));
 
