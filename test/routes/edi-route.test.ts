@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { edifact, x12 } from '../edi/samples.js';
 import { plain, reset } from '../support/scripted-answers.js';
+import type { Step } from '../support/scripted-upstream.js';
 import { mountRoute, type MountedRoute } from './mounted-routes.js';
 
 /** EDIFACT and X12 through the whole front, on real sockets. */
@@ -30,6 +31,17 @@ describe.each([
   });
 
   // It said "first seen" only, and with status 200; the folders had the whole sentence.
+  it('a storm of 20 interchanges, 12 copies of each at once: 20 deliveries, and all answers to one are equal', async () => {
+    let taken = 0;
+    const numbered: Step = { at: 'body', act: (request, socket) => plain(200, 'text/plain', `taken as ${taken += 1}`).act(request, socket) };
+    const { post, upstream } = await open({ protocol }, numbered);
+    const answers = await Promise.all(Array.from({ length: 240 }, async (_, n) => [n % 20, await post(sample(String(1 + (n % 20))))] as const));
+    expect(answers.map(([, { status }]) => status)).toEqual(Array.from({ length: 240 }, () => 200));
+    for (let n = 0; n < 20; n += 1) expect(new Set(answers.filter(([of]) => of === n).map(([, { text }]) => text)).size).toBe(1);
+    expect(new Set(answers.map(([, { text }]) => text)).size).toBe(20);
+    expect(upstream.requests).toHaveLength(20);
+  });
+
   it('refuses a number that was used for other content, and asks whether the counter was reset', async () => {
     const { post, upstream } = await open({ protocol }, contrl);
     await post(sample('1'));
