@@ -113,6 +113,8 @@ export function compose(options: OnceOptions): Once {
   events.on('ledger', ({ up }) => {
     if (up) void drainJournal();
   });
+  // Asked at once, so that a start without a ledger is said and not found out by the first message.
+  void health.check();
   void health.watch(clock, HEALTH_EVERY, stop.signal);
 
   const door: Door = {

@@ -77,6 +77,7 @@ export const ERRORS = {
   NOT_SERVICED: entry(200, 'The receiver is not serviced by this access point.', content('EBMS:0004', 'Other')),
   // commands and configuration
   CONFIG_INVALID: entry(500, 'The configuration file is wrong; path and line are given.'),
+  LISTEN_FAILED: entry(500, 'The address cannot be listened on; see which process has it, or change listen.'),
   USAGE: entry(500, 'The command line is wrong; see --help.'),
   UNAUTHORIZED: entry(401, 'The admin API needs the token of admin.token as Authorization: Bearer, or a client certificate that admin.tls trusts.'),
   REQUEST_INVALID: entry(400, 'The request to the admin API is wrong; the detail says which field. See docs/admin-api.md.'),

@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import { compose, type Once } from './compose.js';
+import { As4OnceError } from './errors.js';
 import { loadConfig } from './config/load.js';
 import type { configSchema } from './config/schema.js';
 import { present } from './config/values.js';
@@ -46,6 +47,7 @@ export interface EndpointOptions extends MountOptions {
 }
 
 function mount(role: 'front' | 'endpoint', { ledger, clock, events, handler, ...settings }: EndpointOptions): Once {
+  if ('then' in ledger) throw new As4OnceError('CONFIG_INVALID', `${role === 'front' ? 'createFront' : 'createEndpoint'} ledger: is a promise; await it`);
   // The engine is handed in open, so the field that names one in a file has nothing to say here.
   const value = { ...settings, role, ledger: { memory: true } };
   const config = loadConfig({ value, name: role === 'front' ? 'createFront' : 'createEndpoint' }, { handler: handler !== undefined, mounted: true });

@@ -14,13 +14,24 @@ export async function openLedger({ ledger }: Config, events?: Events, oneShot = 
       return (await import('./ledger/memory.js')).memoryLedger({ clock: systemClock });
     case 'embedded': {
       const { lmdbLedger } = await import('./ledger/embedded/index.js');
-      return await lmdbLedger({ path: ledger.embedded, strict: ledger.strict && !oneShot, oneShot, ...bounds, ...told });
+      return await opened(lmdbLedger({ path: ledger.embedded, strict: ledger.strict && !oneShot, oneShot, ...bounds, ...told }), ledger.embedded);
     }
     case 'redis': {
       const { redisLedger } = await import('./ledger/redis/index.js');
       // an operator's command must work just where something is wrong with the store
       return await redisLedger({ ...ledger.redis, strict: ledger.strict && !oneShot, oneShot, ...bounds, ...told });
     }
+  }
+}
+
+/** A folder that cannot be made or written is a ledger that cannot be opened, not a fault of ours. */
+async function opened(ledger: Promise<Ledger>, folder: string): Promise<Ledger> {
+  try {
+    return await ledger;
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code;
+    if (error instanceof As4OnceError || code === undefined) throw error;
+    throw new As4OnceError('LEDGER_DOWN', `the folder ${folder} cannot be used (${code})`, { cause: error });
   }
 }
 

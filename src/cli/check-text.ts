@@ -14,7 +14,7 @@ const SHOWN = 50;
 /** Columns. */
 const WIDTH = 100;
 
-const NO_ADMIN = 'none: no health and no metrics (admin: { listen: 127.0.0.1:9080 })';
+const NO_ADMIN = 'none: no health and no metrics (admin: { listen: 127.0.0.1:9464 })';
 
 const DURATIONS: ReadonlySet<string> = new Set(['window', 'late', 'wait', 'keepHeader']);
 

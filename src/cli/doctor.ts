@@ -108,6 +108,7 @@ async function upstreamFindings(config: Config): Promise<readonly Finding[]> {
       const shown = new URL(url);
       shown.username = '';
       shown.password = '';
+      shown.search = '';
       const upstream = createUpstream({
         url,
         accessPoint: accessPoint(route.accessPoint ?? 'other'),

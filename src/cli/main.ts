@@ -76,7 +76,7 @@ export async function main(argv: readonly string[], io: Io): Promise<number> {
 function explain(error: unknown, io: Io): number {
   if (error instanceof As4OnceError) {
     io.err(`as4-once: ${error.message}\n`);
-    if (error.code === 'LEDGER_DOWN' || error.code === 'LEDGER_FULL' || error.code === 'LEDGER_BEHIND') return EXIT.unavailable;
+    if (error.code === 'LEDGER_DOWN' || error.code === 'LEDGER_FULL' || error.code === 'LEDGER_BEHIND' || error.code === 'LISTEN_FAILED') return EXIT.unavailable;
     return error.code === 'CONFIG_INVALID' || error.code === 'USAGE' ? EXIT.usage : EXIT.no;
   }
   if (error instanceof Error && 'code' in error && String(error.code).startsWith('ERR_PARSE_ARGS')) {

@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import type { Config } from '../config/config.js';
 import { loadConfig } from '../config/load.js';
@@ -14,6 +13,7 @@ import { LIMITS } from '../limits.js';
 import type { Message } from '../message.js';
 import { openLedger } from '../open-ledger.js';
 import { Foreteller } from './foretell.js';
+import { readGiven } from './given-file.js';
 import { EXIT, type Io } from './io.js';
 import { printable } from './show-record.js';
 
@@ -43,7 +43,7 @@ export async function read(args: readonly string[], io: Io): Promise<number> {
   }
   const [file] = positionals;
   if (file === undefined || positionals.length > 1) throw new As4OnceError('USAGE', 'read needs one FILE');
-  const bytes = readStored(file);
+  const bytes = readGiven(file);
   const config = values.config === undefined ? undefined : loadConfig(values.config, { env: io.env });
   const ledger = config === undefined ? undefined : await openLedger(config, undefined, true);
   try {
@@ -93,14 +93,6 @@ function isAs4(bytes: Uint8Array, contentType: string | undefined): boolean {
   const category = categoryOf(bytes);
   if (category === 'edifact' || category === 'x12') return false;
   return category === 'unknown' || /<(?:[\w.-]+:)?(?:Envelope|Messaging)[\s>]/.test(Buffer.from(bytes.subarray(0, 4096)).toString('latin1'));
-}
-
-function readStored(file: string): Uint8Array {
-  try {
-    return readFileSync(file);
-  } catch (error) {
-    throw new As4OnceError('USAGE', `${file} cannot be read (${(error as NodeJS.ErrnoException).code ?? 'error'})`);
-  }
 }
 
 /** One field a line, nested ones indented: for a person with a terminal. */

@@ -44,6 +44,12 @@ export function theOne(records: readonly LedgerRecord[], id: string | undefined)
   return first;
 }
 
+/** The one id of the command line; a second one would be passed over in silence. */
+export function oneId(positionals: readonly string[]): string | undefined {
+  if (positionals.length > 1) throw new As4OnceError('USAGE', `one message id at a time, not ${positionals.length}; quote an id that holds spaces`);
+  return positionals[0];
+}
+
 /** Who decides, when and why: written into the record. */
 export function decision(what: Decision['what'], reason: string | undefined, now: number): Decision {
   if (reason === undefined || reason.trim() === '') throw new As4OnceError('USAGE', 'a reason is needed: --reason TEXT');

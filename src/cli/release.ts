@@ -3,7 +3,7 @@ import { findRecords } from '../admin/find-records.js';
 import { systemClock } from '../clock.js';
 import { EXIT, type Io } from './io.js';
 import { answered } from './operator-answer.js';
-import { RECORD_OPTIONS, configured, decision, theOne, withLedger } from './records.js';
+import { RECORD_OPTIONS, configured, decision, theOne, withLedger, oneId } from './records.js';
 
 const HELP = `as4-once release: let the next copy of a held or uncertain message be delivered, once and marked
 
@@ -32,7 +32,7 @@ export async function release(args: readonly string[], io: Io): Promise<number> 
   const made = decision('release', values.reason, systemClock.now());
   const config = configured(values.config, io);
   return await withLedger(config, async (ledger) => {
-    const [id] = positionals;
+    const id = oneId(positionals);
     const { key } = theOne(await findRecords(config, ledger, { id, key: values.key, from: values.from }), id ?? values.key);
     const answer = await ledger.operatorRelease({ key, decision: made, force: values.force === true });
     return answered(answer, 'released: the next copy is delivered once, marked', values.json === true, io);

@@ -5,7 +5,7 @@ import express from 'express';
 import { adminApp } from '../admin/app.js';
 import { attachLog } from '../admin/log.js';
 import { systemClock } from '../clock.js';
-import { composeAdmin } from '../compose-admin.js';
+import { composeAdmin, type Admin } from '../compose-admin.js';
 import { compose, type Once } from '../compose.js';
 import { proveEndpoint } from '../compose-endpoint.js';
 import type { Config } from '../config/config.js';
@@ -30,7 +30,7 @@ Signals: SIGTERM, SIGINT  finish what is in flight (times.shutdownGrace), then e
 Certificates, keys, authorities and …File: values are read again by themselves when their files are replaced; no
 connection is dropped for it.
 
-Exit codes: 0 ended by a signal · 2 bad configuration · 70 fault · 75 the ledger cannot be opened
+Exit codes: 0 ended by a signal · 2 bad configuration · 70 fault · 75 the ledger cannot be opened, or the address not be listened on
 
 Example: as4-once serve --config /etc/as4-once.yaml
 `;
@@ -63,10 +63,12 @@ export async function serve(args: readonly string[], io: Io): Promise<number> {
   });
   const once = compose({ config, events, ledger: await openLedger(config, events) });
   const operators = composeAdmin(once, config, resolve(file));
-  const traffic = await listen(trafficListener(config, once), listenOptions(config, config.listen, config.tls), systemClock);
-  const { metrics: registry, health, ready } = once;
-  const admin = config.admin === undefined ? undefined
-    : await listen(adminApp({ registry, health, ready, ...operators }), listenOptions(config, config.admin.listen, config.admin.tls), systemClock);
+  const { traffic, admin } = await listenBoth(config, config.listen, once, operators).catch(async (error: unknown) => {
+    // Nothing listens, so nobody would ever come: a process that stayed would only look alive.
+    operators.close();
+    await once.close({ graceMs: 0 });
+    throw error;
+  });
   io.err(`as4-once listens on ${traffic.url}\n`);
   if (admin !== undefined) io.err(`as4-once admin on ${admin.url}\n`);
 
@@ -124,6 +126,21 @@ async function renewUntil(signal: AbortSignal, renew: () => Promise<boolean>, lo
 
 function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
+}
+
+async function listenBoth(
+  config: Config, at: NonNullable<Config['listen']>, once: Once, operators: Admin,
+): Promise<{ traffic: Listening; admin: Listening | undefined }> {
+  const traffic = await listen(trafficListener(config, once), listenOptions(config, at, config.tls), systemClock);
+  if (config.admin === undefined) return { traffic, admin: undefined };
+  const { metrics: registry, health, ready } = once;
+  try {
+    const app = adminApp({ registry, health, ready, ...operators });
+    return { traffic, admin: await listen(app, listenOptions(config, config.admin.listen, config.admin.tls), systemClock) };
+  } catch (error) {
+    await traffic.close(0);
+    throw error;
+  }
 }
 
 /**

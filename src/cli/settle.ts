@@ -1,12 +1,12 @@
-import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { findRecords } from '../admin/find-records.js';
 import { systemClock } from '../clock.js';
 import { As4OnceError } from '../errors.js';
 import { receiptFrom } from '../receipt/receipt-file.js';
+import { readGiven } from './given-file.js';
 import { EXIT, type Io } from './io.js';
 import { answered } from './operator-answer.js';
-import { RECORD_OPTIONS, configured, decision, theOne, withLedger } from './records.js';
+import { RECORD_OPTIONS, configured, decision, theOne, withLedger, oneId } from './records.js';
 
 const HELP = `as4-once settle: record the Receipt of a held or uncertain message; later copies get it
 
@@ -37,10 +37,10 @@ export async function settle(args: readonly string[], io: Io): Promise<number> {
   }
   if (values.receipt === undefined) throw new As4OnceError('USAGE', 'settle needs --receipt FILE');
   const made = decision('settle', values.reason, systemClock.now());
-  const receipt = receiptFrom(readFileSync(values.receipt), values.receipt, values['content-type']);
+  const receipt = receiptFrom(readGiven(values.receipt), values.receipt, values['content-type']);
   const config = configured(values.config, io);
   return await withLedger(config, async (ledger) => {
-    const [id] = positionals;
+    const id = oneId(positionals);
     const record = theOne(await findRecords(config, ledger, { id, key: values.key, from: values.from }), id ?? values.key);
     if (receipt.refToMessageId !== record.reference) {
       throw new As4OnceError('RECEIPT_FOREIGN', `its RefToMessageId is ${JSON.stringify(receipt.refToMessageId)}`);

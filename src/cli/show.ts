@@ -3,7 +3,7 @@ import { findRecords } from '../admin/find-records.js';
 import { As4OnceError } from '../errors.js';
 import { verdict } from '../operate/verdict.js';
 import { EXIT, type Io } from './io.js';
-import { RECORD_OPTIONS, configured, withLedger } from './records.js';
+import { RECORD_OPTIONS, configured, withLedger, oneId } from './records.js';
 import { printable, recordJson, recordText } from './show-record.js';
 
 const HELP = `as4-once show: what the ledger knows of a message
@@ -26,7 +26,7 @@ export async function show(args: readonly string[], io: Io): Promise<number> {
     return EXIT.ok;
   }
   const config = configured(values.config, io);
-  const [id] = positionals;
+  const id = oneId(positionals);
   const { records, now } = await withLedger(config, async (ledger) => ({
     records: await findRecords(config, ledger, { id, key: values.key, from: values.from }), now: (await ledger.meta()).now,
   }));

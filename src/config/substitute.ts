@@ -16,6 +16,8 @@ export interface Surroundings {
 
 /** Keys that may also be written as `…File:`, with the name of a file that holds the value. */
 const FROM_FILES: ReadonlySet<string> = new Set(['token', 'password', 'passphrase', 'url']);
+/** No configuration is nested so deeply; a YAML alias that holds itself is. */
+const DEEPEST = 64;
 const REFERENCE = /\$(\$)?\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}/g;
 
 /**
@@ -41,6 +43,10 @@ class Substitution {
   }
 
   visit(value: unknown, at: Path): unknown {
+    if (at.length > DEEPEST) {
+      this.#problems.push({ level: 'error', code: 'NESTED', at: at.slice(0, 3), text: 'is nested too deeply, or refers to itself' });
+      return undefined;
+    }
     if (typeof value === 'string') return this.#text(value, at);
     if (Array.isArray(value)) return value.map((item, i) => this.visit(item, [...at, i]));
     if (typeof value !== 'object' || value === null || !isPlain(value)) return value;

@@ -79,7 +79,7 @@ function endToEnd(headers: HeaderList, dropped: ReadonlySet<string>): [string, s
   const out: [string, string][] = [];
   for (const [name, value] of headers) {
     const lower = name.toLowerCase();
-    if (HOP_BY_HOP.has(lower) || named.has(lower) || dropped.has(lower) || lower.startsWith(OURS)) continue;
+    if (HOP_BY_HOP.has(lower) || named.has(lower) || dropped.has(lower) || lower.replaceAll('_', '-').startsWith(OURS)) continue;
     out.push([name, value]);
   }
   return out;

@@ -148,7 +148,7 @@ interface Failure {
 }
 
 function sort({ signals, userMessage }: Envelope, messageId: string): Found {
-  const reply = userMessage?.refToMessageId === messageId ? userMessage : undefined;
+  const reply = userMessage?.refToMessageId?.trim() === messageId ? userMessage : undefined;
   const receipts: SignalMessage[] = [];
   const failures: Failure[] = [];
   let warnings = 0;
@@ -156,12 +156,12 @@ function sort({ signals, userMessage }: Envelope, messageId: string): Found {
   let foreignFailure = false;
   for (const signal of signals) {
     if (signal.receipt !== undefined || signal.kinds.includes('Receipt')) {
-      if (signal.refToMessageId === messageId) receipts.push(signal);
+      if (signal.refToMessageId?.trim() === messageId) receipts.push(signal);
       else foreign = true;
     }
     for (const error of signal.errors) {
       // Core 6.3: RefToMessageId of the signal speaks for all its errors; the attribute is left for bundles without it.
-      const ref = signal.refToMessageId || error.refToMessageInError || messageId;
+      const ref = signal.refToMessageId?.trim() || error.refToMessageInError?.trim() || messageId;
       const failure = error.severity.trim().toLowerCase() === 'failure';
       if (ref !== messageId) {
         foreign = true;

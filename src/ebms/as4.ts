@@ -5,7 +5,7 @@ import type { Limits } from '../limits.js';
 import type { PartHead } from '../mime/part-head.js';
 import type { Facts, Message } from '../message.js';
 import type { AnswerIn, Early, EarlyMessage, Protocol, Read, Reading } from '../protocol.js';
-import { present } from './elements.js';
+import { present, trim } from './elements.js';
 import { GunzipFeed, isGzipCoded } from './content-coding.js';
 import { earlyFingerprint, fingerprint } from './fingerprint.js';
 import { packageReader } from './package.js';
@@ -136,9 +136,12 @@ function soleContentType(headers: HeaderList): string | undefined {
   return [...values][0];
 }
 
-/** The message without its fingerprint. */
+/**
+ * The message without its fingerprint. White space around the id is the header's layout and not the id (a pretty-printed
+ * retry is the same message, and access points that trim say so in their Receipts); inside, every character counts.
+ */
 export function messageOf(envelope: Envelope, user: UserMessage): Omit<Message, 'fingerprint'> {
-  return { protocol: 'as4', reference: user.messageId, facts: factsOf(user), signed: isHeaderSigned(envelope) };
+  return { protocol: 'as4', reference: trim(user.messageId), facts: factsOf(user), signed: isHeaderSigned(envelope) };
 }
 
 /** Longest fact, characters: facts are stored with the record and are the sender's to choose. */

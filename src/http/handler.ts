@@ -28,7 +28,11 @@ export function httpHandler(door: Door): Handler {
       next();
       return;
     }
-    void answer(door, route, request, response);
+    answer(door, route, request, response).catch((error: unknown) => {
+      // Nothing an answer holds may end the process with everything else that is in flight.
+      door.walk.events.emit('fault', { code: 'INTERNAL', detail: error instanceof Error ? (error.stack ?? error.message) : String(error) });
+      response.destroy();
+    });
   };
 }
 
@@ -44,10 +48,13 @@ async function answer(door: Door, route: Route | undefined, request: IncomingMes
   } catch (error) {
     reply = doorRefusal(door, error);
   }
-  await respond(response, reply);
-  // Closing while a sender still sends makes Apache HttpClient lose the answer (measured), so the rest is read away.
-  await drain(request, clock, door.pace, limits.drain);
-  leave?.();
+  try {
+    await respond(response, reply);
+    // Closing while a sender still sends makes Apache HttpClient lose the answer (measured), so the rest is read away.
+    await drain(request, clock, door.pace, limits.drain);
+  } finally {
+    leave?.();
+  }
 }
 
 async function walkOrPass(door: Door, route: Route, request: IncomingMessage): Promise<Reply> {

@@ -4,6 +4,7 @@ import { createServer as tlsServer, type Server as TlsServer } from 'node:https'
 import type { AddressInfo, Socket } from 'node:net';
 import type { SecureContextOptions } from 'node:tls';
 import type { Clock } from '../clock.js';
+import { As4OnceError } from '../errors.js';
 
 export interface Listen {
   readonly host: string;
@@ -42,7 +43,9 @@ export async function listen(handler: RequestListener, options: Listen, clock: C
   const server = options.tls === undefined ? plainServer(settings, handler) : tlsServer({ ...settings, ...options.tls }, handler);
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => refuseSocket(error, socket));
   server.listen(options.port, options.host);
-  await once(server, 'listening');
+  await once(server, 'listening').catch((error: NodeJS.ErrnoException) => {
+    throw new As4OnceError('LISTEN_FAILED', `${options.host}:${options.port} (${error.code ?? error.message})`, { cause: error });
+  });
   const { port } = server.address() as AddressInfo;
   const shown = options.host.includes(':') ? `[${options.host}]` : options.host;
   return {

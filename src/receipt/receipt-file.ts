@@ -24,6 +24,8 @@ export interface OperatorReceipt {
 export function receiptFrom(bytes: Uint8Array, name: string, contentType?: string): OperatorReceipt {
   const { headers, body } = openStoredFile(bytes, LIMITS);
   const type = contentType ?? (headers && header(headers, 'content-type')) ?? guessed(body);
+  // What is stored here is replayed as a header field; a quotation mark pasted from a web page would end every answer.
+  if (!/^[\t\x20-\x7e\x80-\xff]+$/.test(type)) throw new As4OnceError('RECEIPT_FOREIGN', `the Content-Type of ${name} holds characters that no header field may hold`);
   const envelope = readAnswer(type, body, LIMITS);
   const signal = envelope?.signals.find(({ kinds }) => kinds.includes('Receipt'));
   if (envelope === undefined || signal === undefined) throw new As4OnceError('RECEIPT_FOREIGN', `${name} holds no eb:Receipt`);
@@ -32,7 +34,7 @@ export function receiptFrom(bytes: Uint8Array, name: string, contentType?: strin
   }
   const serial = signerSerial(envelope.signatures);
   return {
-    refToMessageId: signal.refToMessageId,
+    refToMessageId: signal.refToMessageId?.trim(),
     fingerprint: fingerprintFromReceipt(signal.receipt?.nri ?? []),
     reply: storeReply({ status: 200, contentType: type, body, receiptId: signal.messageId, ...(serial === undefined ? {} : { signerSerial: serial }) }),
   };
