@@ -56,7 +56,7 @@ describe.skipIf(!existsSync(join(ROOT, 'dist/src/cli/main.js')))('examples, as t
   it('idempotency-api: the first answer again, another payment under the key 422, no key 400', async () => {
     const { read, names, out } = await run('idempotency-api');
     expect(read('answer-2')).toBe(read('answer-1'));
-    expect(out).toMatch(/^422\n\n400\n/m);
+    for (const status of [/^422$/m, /^400$/m]) expect(out).toMatch(status);
     expect(read('answer-3')).toMatch(/^MISMATCH: first seen /);
     expect(read('answer-4')).toMatch(/^REFERENCE_MISSING: /);
     expect(names('delivered')).toEqual(['1.message']);

@@ -35,7 +35,7 @@ export async function runExample(name: string): Promise<ExampleRun> {
   const ports = await freePorts(2);
   const program = withPorts(folder, ports);
   const script = join(folder, 'readme.sh');
-  writeFileSync(script, `set -e\ntrap 'kill $(jobs -p) 2>/dev/null; wait; true' EXIT\n${commandsOf(readFileSync(join(folder, 'README.md'), 'utf8'))}`);
+  writeFileSync(script, `set -e\ntrap 'kill $(jobs -p) 2>/dev/null || true; wait || true' EXIT\n${commandsOf(readFileSync(join(folder, 'README.md'), 'utf8'))}`);
   const shell = await startProcess('bash', [script], { cwd: folder, env: { ...process.env, ...program } });
   const { code } = await shell.ended;
   return {
