@@ -115,7 +115,7 @@ function describeReceipt(signal: SignalMessage): DescribedSignal['receipt'] {
 /** What the standards demand of the UserMessage and it does not have; as4-once reads it all the same. */
 export function warningsOf(envelope: Envelope, described: readonly DescribedMessage[]): string[] {
   const id = envelope.userMessage?.messageId ?? '';
-  const padded = id === trim(id) ? [] : ['MessageId has white space around it, which counts when it is compared'];
+  const padded = id === trim(id) ? [] : ['MessageId has white space around it, which is not part of it'];
   return [...padded, ...described.flatMap((message) => {
     if (message.type !== 'UserMessage') return [];
     const hrefs = (message.payloads ?? []).flatMap((p) => (p.href === undefined ? [] : [p.href]));
