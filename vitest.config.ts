@@ -10,6 +10,8 @@ export default defineConfig({
     hookTimeout: 60_000,
     teardownTimeout: 20_000,
     pool: 'forks',
+    // most of the time a test waits for a server or a child process of its own
+    maxWorkers: 2,
     coverage: {
       provider: 'v8',
       include: ['src/**', 'conformance/**'],
