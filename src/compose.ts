@@ -5,10 +5,10 @@ import { metrics } from './admin/metrics.js';
 import { systemClock, type Clock } from './clock.js';
 import { composeOperate } from './compose-operate.js';
 import { journalDrain } from './compose-journal.js';
-import { composeRoutes, routeAt, type Generation } from './compose-routes.js';
+import { Generations } from './compose-generations.js';
+import { composeRoutes } from './compose-routes.js';
 import type { Config } from './config/config.js';
 import type { MessageHandler } from './delivery/backend-handler.js';
-import type { Delivery } from './delivery/port.js';
 import { createSpool } from './delivery/spool.js';
 import { Waiting } from './delivery/wait.js';
 import { plain } from './exchange.js';
@@ -19,7 +19,7 @@ import { respond } from './http/respond.js';
 import { openJournal } from './ledger/journal.js';
 import { thisProcess } from './ledger/owner.js';
 import type { Ledger } from './ledger/port.js';
-import type { Route, Walk } from './walk.js';
+import type { Walk } from './walk.js';
 
 export interface OnceOptions {
   /** The configuration, as loadConfig or defineConfig give it. */
@@ -74,9 +74,7 @@ export function compose(options: OnceOptions): Once {
   let { config } = options;
   const spool = createSpool({ limits: config.limits, directory: config.spool, clock });
   const parts = { clock, spool, ...(options.handler === undefined ? {} : { handler: options.handler }) };
-  let generation = counted(composeRoutes(config, parts));
-  const generations = new Map<Route, Generation>();
-  adopt(generation);
+  const generations = new Generations(composeRoutes(config, parts));
   const owner = thisProcess(config.node ?? hostname());
   const journal = openJournal({ directory: config.journal });
   const health = new LedgerHealth(ledger, events);
@@ -121,8 +119,8 @@ export function compose(options: OnceOptions): Once {
     walk,
     pace: { idleMs: config.times.bodyIdle, minRate: config.limits.minRate },
     peer: peerReader(config.trustProxy),
-    route: (path) => routeAt(generation, path),
-    enter: (route) => enter(route),
+    route: (path) => generations.route(path),
+    enter: (route) => generations.enter(route),
   };
   const handle = httpHandler(door);
   const handler: Handler = (request, response, next) => {
@@ -141,13 +139,9 @@ export function compose(options: OnceOptions): Once {
     health: () => health.read(closing),
     ready: () => !closing,
     reload: (next) => {
-      const before = generation;
-      const after = counted(composeRoutes(next, parts));
+      generations.replace(composeRoutes(next, parts));
       config = next;
-      generation = after;
-      adopt(after);
       operate.reload(next);
-      if (before.active === 0) void retire(before);
     },
     close: async ({ graceMs = config.times.shutdownGrace } = {}) => {
       closing = true;
@@ -155,7 +149,7 @@ export function compose(options: OnceOptions): Once {
       await Promise.race([allDone(walk.underWay), clock.sleep(graceMs, timer.signal)]);
       timer.abort();
       stop.abort();
-      await Promise.all([...new Set([generation, ...generations.values()])].map(retire));
+      await generations.close();
       // what was cut off has an outcome now, and the record should say so
       const said = new AbortController();
       await Promise.race([allDone(walk.underWay), clock.sleep(LAST_WORDS, said.signal)]);
@@ -165,46 +159,6 @@ export function compose(options: OnceOptions): Once {
       await ledger.close();
     },
   };
-
-  function adopt(made: Generation): void {
-    for (const { route } of made.routes) generations.set(route, made);
-  }
-
-  function enter(route: Route): () => void {
-    const of = generations.get(route);
-    return of === undefined ? () => undefined : busy(of);
-  }
-
-  /** An attempt may go on after its exchange was answered (504), and needs its connections until it has ended. */
-  function counted(made: Generation): Generation {
-    const routes = made.routes.map((mounted) => {
-      const { delivery } = mounted.route;
-      const attempt: Delivery['attempt'] = async (attempted) => {
-        const done = busy(of);
-        try {
-          return await delivery.attempt(attempted);
-        } finally {
-          done();
-        }
-      };
-      return { ...mounted, route: { ...mounted.route, delivery: { attempt } } };
-    });
-    const of: Generation = { ...made, routes };
-    return of;
-  }
-
-  function busy(of: Generation): () => void {
-    of.active += 1;
-    return () => {
-      of.active -= 1;
-      if (of.active === 0 && of !== generation) void retire(of);
-    };
-  }
-
-  async function retire(old: Generation): Promise<void> {
-    for (const { route } of old.routes) generations.delete(route);
-    await Promise.all(old.upstreams.map((upstream) => upstream.close()));
-  }
 }
 
 async function allDone(underWay: ReadonlySet<Promise<unknown>>): Promise<void> {
