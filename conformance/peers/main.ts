@@ -18,7 +18,8 @@ import type { Peer, Surroundings } from './scene.js';
 
 const PEERS: readonly Peer[] = [endpointPeer, frontPeer, phase4Peer(false), phase4Peer(true)];
 
-const HELP = `npm run conformance:peers [-- --peer NAME …] [--only ID,…] [--jobs N] [--work DIR] [--no-publish] [--rewrite]
+const HELP = `npm run conformance:peers [-- --peer NAME …] [--only ID,…] [--jobs N] [--work DIR]
+                                 [--no-publish] [--rewrite]
   Runs the suite on as4-once and on the access points in ../shared/peers, and publishes to conformance/results/.
   --rewrite writes the published pages anew, without a run: after a change of expected.yaml.
   Peers: ${PEERS.map(({ name }) => name).join(', ')}

@@ -241,10 +241,11 @@ describe('targets that cannot be judged', () => {
 
 describe('send', () => {
   const args = (url: URL, ...more: string[]) => ['--url', url.href, '--file', join(folder, 'invoice.xml'), ...more];
+  const keys = () => ['--key', join(folder, 'sender.key'), '--cert', join(folder, 'sender.crt')];
 
   test('two copies: both get the same Receipt, and exit 0', async () => {
     const out = captured();
-    expect(await sendCommand(args(await receiver(), '--times', '2', '--unsigned'), out)).toBe(EXIT.ok);
+    expect(await sendCommand(args(await receiver(), '--times', '2', ...keys()), out)).toBe(EXIT.ok);
     expect(out.text).toMatch(/copy 1: HTTP 200, Receipt .*, signature valid/);
     expect(out.text).toMatch(/copy 2: [^]*identical to the first answer/);
     expect(out.text).not.toContain('NOT identical');
@@ -252,16 +253,7 @@ describe('send', () => {
 
   test("a receiver that signs anew shows, in JSON too; the keys and the receiver's certificate are taken", async () => {
     const out = captured();
-    const keys = [
-      '--key',
-      join(folder, 'sender.key'),
-      '--cert',
-      join(folder, 'sender.crt'),
-      '--receiver',
-      join(folder, 'receiver.crt'),
-      '--encrypt',
-      join(folder, 'receiver.crt'),
-    ];
+    const receiverToo = ['--receiver', join(folder, 'receiver.crt'), '--encrypt', join(folder, 'receiver.crt')];
     const code = await sendCommand(
       args(
         await receiver(MakesNewReceipts),
@@ -271,7 +263,8 @@ describe('send', () => {
         '--message-id',
         'my-id@x',
         '--json',
-        ...keys,
+        ...keys(),
+        ...receiverToo,
       ),
       out,
     );
@@ -289,8 +282,11 @@ describe('send', () => {
 
   test('a Receipt under another certificate is called foreign, no Receipt is exit 1', async () => {
     const out = captured();
-    await sendCommand(args(await receiver(), '--unsigned', '--receiver', join(folder, 'sender.crt')), out);
+    await sendCommand(args(await receiver(), ...keys(), '--receiver', join(folder, 'sender.crt')), out);
     expect(out.text).toContain('signature foreign');
+    const unsigned = captured();
+    expect(await sendCommand(args(await receiver(), '--unsigned'), unsigned)).toBe(EXIT.ok);
+    expect(unsigned.text).toContain('signature unsigned');
     expect(await sendCommand(args(new URL('http://127.0.0.1:1/')), captured())).toBe(EXIT.failed);
   });
 
