@@ -69,7 +69,7 @@ export async function importRecords(args: readonly string[], io: Io): Promise<nu
       receipt: (name) => readReceipt(values.receipts, name),
     };
     const progress = io.tty ? { progress: (lines: number) => io.err(`\r${lines.toLocaleString('en')} lines`) } : {};
-    const run = await runImport({ file, ledger, context, write, ...progress });
+    const run = await runImport({ file, ledger, context, write, clock: systemClock, ...progress });
     if (io.tty && run.lines >= 10_000) io.err('\n');
     const assumed = [...types.assumed].map(([party, { type, why }]) => ({ party, type: type ?? null, why }));
     io.out(

@@ -1,3 +1,5 @@
+import type { Clock } from '../clock.js';
+import { As4OnceError } from '../errors.js';
 import type { Ledger } from '../ledger/port.js';
 import type { LedgerRecord } from '../ledger/record.js';
 import { linesOf } from './lines.js';
@@ -31,19 +33,23 @@ export interface ImportOptions {
   readonly context: ImportContext;
   /** False: only counts. */
   readonly write: boolean;
+  readonly clock: Clock;
   /** Told of the lines done, every now and then. */
   progress?(lines: number): void;
 }
 
 /** Lines in work at a time: enough for one transaction to take many, little enough to hold. */
-const BATCH = 1_000;
+const BATCH = 4_000;
+/** A slow disk, or a failover, does not end an import: each write is tried so often, and so long apart (ms). */
+const TRIES = 6;
+const PAUSE = 500;
 const PROBLEMS = 20;
 
 /**
  * Brings records into the ledger. Nothing that stands is overwritten, so an import that was interrupted is finished by
  * running it again. Lines about attempts without a certain outcome come last: another line may know how they ended.
  */
-export async function runImport({ file, ledger, context, write, progress }: ImportOptions): Promise<ImportRun> {
+export async function runImport({ file, ledger, context, write, clock, progress }: ImportOptions): Promise<ImportRun> {
   const counts: ImportCounts = {
     lines: 0,
     fresh: 0,
@@ -57,13 +63,16 @@ export async function runImport({ file, ledger, context, write, progress }: Impo
   const problems: { line: number; why: string }[] = [];
   const { now } = await ledger.meta();
   const last: LedgerRecord[] = [];
-  let batch: Promise<void>[] = [];
+  let batch: (() => Promise<void>)[] = [];
+  let writing: Promise<unknown> = Promise.resolve();
   const take = async (record: LedgerRecord): Promise<void> => {
     if (record.state !== 'open' && Math.max(record.born + record.window + record.late, record.keptUntil ?? 0) <= now) {
       counts.expired += 1;
       return;
     }
-    const free = (await ledger.find(record.key)) === undefined && (!write || (await ledger.adopt(record)));
+    const free = write
+      ? await patiently(clock, () => ledger.adopt(record))
+      : (await ledger.find(record.key)) === undefined;
     if (!free) {
       counts.standing += 1;
       return;
@@ -72,11 +81,17 @@ export async function runImport({ file, ledger, context, write, progress }: Impo
     if (record.state === 'settled') counts.withReceipt += 1;
     if (record.state !== 'settled' && record.state !== 'known') counts.uncertain += 1;
   };
-  const add = async (work: Promise<void>): Promise<void> => {
-    batch.push(work);
-    if (batch.length < BATCH) return;
-    await Promise.all(batch);
+  // one batch is read while the one before it is written
+  const send = async (): Promise<void> => {
+    const ready = batch;
     batch = [];
+    await writing;
+    writing = Promise.all(ready.map((work) => work()));
+    writing.catch(() => undefined);
+  };
+  const add = async (work: () => Promise<void>): Promise<void> => {
+    batch.push(work);
+    if (batch.length >= BATCH) await send();
   };
   for await (const { number, text } of linesOf(file)) {
     counts.lines += 1;
@@ -88,11 +103,23 @@ export async function runImport({ file, ledger, context, write, progress }: Impo
     } else if (said.kind === 'other') counts.other += 1;
     else if (said.kind === 'note') {
       counts.other += 1;
-      if (write) await add(ledger.note(said.note));
+      if (write) await add(() => patiently(clock, () => ledger.note(said.note)));
     } else if (said.record.state === 'open') last.push(said.record);
-    else await add(take(said.record));
+    else await add(() => take(said.record));
   }
-  await Promise.all(batch);
+  await send();
+  await writing;
   for (const record of last) await take(record);
   return { ...counts, problems };
+}
+
+async function patiently<T>(clock: Clock, write: () => Promise<T>): Promise<T> {
+  for (let tried = 1; ; tried += 1) {
+    try {
+      return await write();
+    } catch (error) {
+      if (tried === TRIES || !(error instanceof As4OnceError) || error.code !== 'LEDGER_DOWN') throw error;
+      await clock.sleep(PAUSE);
+    }
+  }
 }
