@@ -27,8 +27,9 @@ export class Program {
     this.#options = options;
   }
 
-  /** Starts it and waits, at most three minutes, until it says that it is ready. */
+  /** Starts it, unless it runs already, and waits, at most three minutes, until it says that it is ready. */
   async start(): Promise<void> {
+    if (this.#child !== undefined && running(this.#child)) return;
     const { folder, log, ready, env } = this.#options;
     const child = spawn(this.#command, this.#args(), {
       cwd: folder,
@@ -36,6 +37,10 @@ export class Program {
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     this.#child = child;
+    // whatever ends this process, nothing it started is left behind
+    const end = (): void => void child.kill('SIGKILL');
+    process.once('exit', end);
+    child.once('exit', () => process.off('exit', end));
     const file = createWriteStream(log, { flags: 'a' });
     let seen = '';
     await new Promise<void>((resolve, reject) => {
@@ -64,7 +69,7 @@ export class Program {
   async stop(signal: 'SIGTERM' | 'SIGKILL' = 'SIGTERM'): Promise<void> {
     const child = this.#child;
     this.#child = undefined;
-    if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
+    if (child === undefined || !running(child)) return;
     const gone = new Promise<void>((resolve) => child.once('exit', () => resolve()));
     child.kill(signal);
     const limit = setTimeout(() => child.kill('SIGKILL'), 20_000);
@@ -76,6 +81,10 @@ export class Program {
     await this.stop(signal);
     await this.start();
   }
+}
+
+function running(child: ChildProcess): boolean {
+  return child.exitCode === null && child.signalCode === null;
 }
 
 /** A port of the loopback address that nobody listens on now. */

@@ -44,7 +44,9 @@ describe.skipIf(!HERE)('answers of real access points (skipped without ../shared
     expect(answer.errors[0]?.code).toBe(seen.error);
     if (!seen.receipt) return;
     expect(answer.receipt?.refToMessageId).toBe(seen.refToMessageId);
-    expect(answer.receipt?.references?.map(({ digest }) => digest).toSorted()).toEqual(seen.digests.toSorted((a = '', b = '') => (a < b ? -1 : 1)));
+    const acknowledged = answer.receipt?.references?.map(({ digest }) => digest);
+    expect(new Set(acknowledged)).toEqual(new Set(seen.digests));
+    expect(acknowledged).toHaveLength(seen.digests.length);
     if (seen.rsa) expect(verifyEnvelope(answer.envelope ?? Buffer.alloc(0)).references).toHaveLength(2);
   });
 
