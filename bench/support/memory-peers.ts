@@ -7,12 +7,12 @@ import { parseArgs } from 'node:util';
  * The parties of the memory bench, each a process of its own so that only the front's own memory is measured:
  *   upstream              hashes every body as it comes and answers with a Receipt; a message whose id begins with `slow`
  *                         is answered when /open is asked for. GET /seen gives the hashes by MessageId.
- *   copies --url U --count N --over MS   waits for a message on standard input (JSON), sends N copies of it, spread over
- *                         MS milliseconds, and prints how they were answered
+ *   copies --url U --count N --over MS --waiters W   waits for a message on standard input (JSON), sends N copies of it,
+ *                         spread over MS milliseconds, says when all but W of them are answered, and at the end how
  */
 const { positionals, values } = parseArgs({
   allowPositionals: true,
-  options: { url: { type: 'string', default: '' }, count: { type: 'string', default: '1' }, over: { type: 'string', default: '0' } },
+  options: { url: { type: 'string', default: '' }, count: { type: 'string', default: '1' }, over: { type: 'string', default: '0' }, waiters: { type: 'string', default: '0' } },
 });
 
 /** Enough of a message to hold its MessageId. */
@@ -62,13 +62,17 @@ async function copies(): Promise<void> {
   const agent = new Agent({ keepAlive: false, maxSockets: Infinity });
   const answers: Record<string, number> = {};
   const all: Promise<void>[] = [];
+  let answered = 0;
   const began = performance.now();
   for (let n = 0; n < count; n += 1) {
     const due = began + n * pause;
     if (due > performance.now()) await new Promise((resolve) => setTimeout(resolve, due - performance.now()));
-    all.push(send(agent, contentType, bytes).then((answer) => void (answers[answer] = (answers[answer] ?? 0) + 1)));
+    all.push(send(agent, contentType, bytes).then((answer) => {
+      answers[answer] = (answers[answer] ?? 0) + 1;
+      answered += 1;
+      if (answered === count - Number(values.waiters)) process.stdout.write('refused\n');
+    }));
   }
-  process.stdout.write('sent\n');
   await Promise.all(all);
   process.stdout.write(`answers ${JSON.stringify(answers)}\n`);
 }

@@ -29,6 +29,9 @@ export interface Listening {
 /** Header fields one request may have; more is a fault or an attack. */
 const HEADER_BYTES = 32 * 1024;
 
+/** Connections that may wait to be accepted: a storm of copies must not meet a reset. The system's own bound holds too. */
+const BACKLOG = 4_096;
+
 /** A listening server with the bounds that a public door needs. Bodies have their own pace (http/body.ts). */
 export async function listen(handler: RequestListener, options: Listen, clock: Clock): Promise<Listening> {
   const settings = {
@@ -42,7 +45,7 @@ export async function listen(handler: RequestListener, options: Listen, clock: C
   };
   const server = options.tls === undefined ? plainServer(settings, handler) : tlsServer({ ...settings, ...options.tls }, handler);
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => refuseSocket(error, socket));
-  server.listen(options.port, options.host);
+  server.listen({ port: options.port, host: options.host, backlog: BACKLOG });
   await once(server, 'listening').catch((error: NodeJS.ErrnoException) => {
     throw new As4OnceError('LISTEN_FAILED', `${options.host}:${options.port} (${error.code ?? error.message})`, { cause: error });
   });
