@@ -9,6 +9,9 @@ export default defineConfig({
     testTimeout: 60_000,
     hookTimeout: 60_000,
     teardownTimeout: 20_000,
+    // Real servers, ports and signals on a machine that others use too: a build server tries a failed test again, a
+    // developer's machine does not, so that what is flaky is seen and mended there.
+    retry: process.env['CI'] === undefined ? 0 : 2,
     pool: 'forks',
     // most of the time a test waits for a server or a child process of its own
     maxWorkers: 2,
