@@ -8,10 +8,10 @@ import { WINDOWS } from '../ledger/shelves.js';
 import { compileRules, selectRule, type RuleSet } from '../policy/select.js';
 
 /**
- * Law 9: a raised window reaches the records that stand. A process walks the ledger once after its own rules have changed,
- * in the background and slowly, and raises what is shorter than policy says now; it never lowers anything. How far it
- * came lies in the ledger under the name of the process, so that a restart goes on there. Two processes that walk at the
- * same time do nothing twice: raising is idempotent.
+ * Law 9: a raised window reaches the records that stand. A process walks the ledger once after its own rules have
+ * changed, in the background and slowly, and raises what is shorter than policy says now; it never lowers anything. How
+ * far it came lies in the ledger under the name of the process, so that a restart goes on there. Two processes that
+ * walk at the same time do nothing twice: raising is idempotent.
  */
 export interface Extending {
   readonly ledger: Ledger;
@@ -20,8 +20,8 @@ export interface Extending {
   /** Which process this is: stays the same over a restart, and no other has it at the same time. */
   readonly by: string;
   /**
-   * Set at a reload: so long, ms, exchanges may still claim by the rules they came by. Whatever they wrote behind the back
-   * of the first walk is seen by a second one.
+   * Set at a reload: so long, ms, exchanges may still claim by the rules they came by. Whatever they wrote behind the
+   * back of the first walk is seen by a second one.
    */
   readonly oldRulesMs?: number;
 }
@@ -48,8 +48,10 @@ const PAUSE = 200;
 const AGAIN = 5_000;
 const KEPT = 366 * 86_400_000;
 
-/** Resolves when every record that stands has been seen, or at once where that was done before; ends early on `signal`. */
-export async function extendWindows(parts: Extending, config: Pick<Config, 'routes' | 'watch'>, signal: AbortSignal): Promise<void> {
+/** Resolves when every record that stands was seen, or at once where that was done before; ends early on `signal`. */
+export async function extendWindows(
+  parts: Extending, config: Pick<Config, 'routes' | 'watch'>, signal: AbortSignal,
+): Promise<void> {
   const { ledger, clock, events, by, oldRulesMs } = parts;
   const spans = new Spans(config);
   let progress: Progress | undefined;
@@ -90,7 +92,8 @@ async function note(ledger: Ledger, by: string, progress: Progress): Promise<voi
 function parsed(text: string | undefined): Progress | undefined {
   try {
     const progress = JSON.parse(text ?? '') as Partial<Progress>;
-    return typeof progress.digest === 'string' && typeof progress.left === 'number' ? (progress as Progress) : undefined;
+    const whole = typeof progress.digest === 'string' && typeof progress.left === 'number';
+    return whole ? (progress as Progress) : undefined;
   } catch {
     return undefined;
   }

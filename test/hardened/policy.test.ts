@@ -40,9 +40,6 @@ const PARTNERS = [
   { match: { from: 'KNOWN-HOLD' }, known: 'hold' },
   { match: { from: 'RESPONSE' }, replyPattern: 'response' },
   { match: { from: 'CALLBACK' }, replyPattern: 'callback', mode: 'detect-only' },
-  { match: { from: 'RESEND-AUTO' }, resend: 'auto' },
-  { match: { from: 'RESEND-FLAG' }, resend: 'flag' },
-  { match: { from: 'RESEND-OFF' }, resend: 'off' },
   { match: { from: 'WAIT-0' }, wait: '0s' },
   { match: { from: 'LATE' }, window: '1s', late: '1h' },
   { match: { from: 'WINDOW' }, window: '1s' },
@@ -338,55 +335,6 @@ describe('replyPattern', () => {
   it('callback with eliminate is refused, with path and line', async () => {
     await expect(startFront({ upstream: upstream.url, ledger: { memory: true }, partners: [{ match: { from: 'X' }, replyPattern: 'callback' }] }))
       .rejects.toThrow(/front\.yaml:\d+:\d+.*replyPattern.*detect-only/);
-  });
-});
-
-describe('resend: the same signed content under a new MessageId', () => {
-  const twice = async (from: string, choices: MessageChoices): Promise<readonly [string, string]> => {
-    const [first, second] = [freshId(), freshId()];
-    const content = [`<Invoice>${first}</Invoice>`];
-    expect((await send(from, first, { payloads: content, ...choices })).status).toBe(200);
-    const answer = await send(from, second, { payloads: content, ...choices });
-    expect([answer.status, refersTo(answer.body)]).toEqual([200, second]);
-    return [first, second];
-  };
-  const mark = (id: string): (string | undefined)[] => {
-    const request = upstream.requests.find(({ body }) => body.includes(`MessageId>${id}<`));
-    return [request?.header('as4-once-copy'), request?.header('as4-once-first')];
-  };
-  const NOT_PEPPOL: MessageChoices = { agreement: 'urn:ours', action: 'Submit', service: 'urn:services:ours' };
-
-  it('auto: marked where the message is Peppol (by its agreement or its action), with event, log and metric', async () => {
-    const counted = await front.metric('as4_once_events_total{event="resend"}');
-    for (const choices of [{}, { agreement: 'urn:ours' }, { action: 'Submit' }]) {
-      const [first, second] = await twice('RESEND-AUTO', choices);
-      expect(mark(second)).toEqual(['resend', encodeURIComponent(first)]);
-      expect(await front.logged({ event: 'resend', messageId: second })).toMatchObject({ first });
-      expect(await exchange(second)).toMatchObject({ answer: 'resend', outcome: 'accepted' });
-    }
-    const [, plainly] = await twice('RESEND-AUTO', NOT_PEPPOL);
-    expect(mark(plainly)).toEqual(['first', undefined]);
-    expect(await front.metric('as4_once_events_total{event="resend"}')).toBe(counted + 3);
-  });
-
-  it('flag: marked whatever the message is; and its own copies get its own Receipt', async () => {
-    const [first, second] = await twice('RESEND-FLAG', NOT_PEPPOL);
-    expect(mark(second)).toEqual(['resend', encodeURIComponent(first)]);
-    const copy = await send('RESEND-FLAG', second, { payloads: [`<Invoice>${first}</Invoice>`], ...NOT_PEPPOL });
-    expect([copy.headers['as4-once-answer'], refersTo(copy.body)]).toEqual(['replay', second]);
-  });
-
-  it('off: an ordinary first copy', async () => {
-    const [, second] = await twice('RESEND-OFF', {});
-    expect(mark(second)).toEqual(['first', undefined]);
-  });
-
-  it('another sender\'s message of the same content is nobody\'s resend', async () => {
-    const [first, second] = [freshId(), freshId()];
-    const payloads = [`<Invoice>${first}</Invoice>`];
-    await send('RESEND-FLAG', first, { payloads });
-    await send('RESEND-AUTO', second, { payloads });
-    expect(mark(second)).toEqual(['first', undefined]);
   });
 });
 

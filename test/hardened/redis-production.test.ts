@@ -87,7 +87,7 @@ async function callersClient(name: string, sentinels: readonly RedisServer[]): P
   expect([answers.every(({ kind }) => kind === 'claimed'), held]).toEqual([true, []]);
   await ledger.close();
   expect(client.isOpen).toBe(true);
-  client.destroy();
+  await client.destroy();
 }
 
 describe.each(CLIENTS)('Cluster, with %s', (client) => {

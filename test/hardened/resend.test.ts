@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { ROOT } from '../support/child.js';
+import type { MessageChoices } from '../support/messages.js';
 import { after, ebmsError, receipt } from '../support/scripted-answers.js';
 import { startUpstream, type ScriptedUpstream } from '../support/scripted-upstream.js';
 import type { Answer } from '../support/send.js';
@@ -86,5 +87,73 @@ describe.each(ENGINES)('resend under a new MessageId: %s', (engineName) => {
     expect([first.status, second.status]).toEqual([200, 200]);
     expect(marks()).toEqual([['first', undefined], ['resend', encodeURIComponent(refersTo(first.body)!)]]);
     expect(refersTo(second.body)).not.toBe(refersTo(first.body));
+  });
+});
+
+/** Every value of the rule. */
+describe('resend: the same signed content under a new MessageId', () => {
+  let engine: Engine;
+  let upstream: ScriptedUpstream;
+  let front: Front;
+  beforeAll(async () => {
+    engine = await startEngine('embedded');
+    upstream = await startUpstream(receipt());
+    front = await startFront({
+      upstream: upstream.url, ...engine.settings,
+      partners: (['auto', 'flag', 'off'] as const).map((resend) => ({ match: { from: `RESEND-${resend.toUpperCase()}` }, resend })),
+    });
+  });
+  afterAll(async () => {
+    await stopFronts();
+    await upstream.close();
+    await engine.close();
+  });
+  const send = (from: string, id: string, choices: MessageChoices = {}): Promise<Answer> =>
+    post(front.url, signedMessage(id, { from, payloads: [`<Invoice>${id}</Invoice>`], ...choices }));
+  const twice = async (from: string, choices: MessageChoices): Promise<readonly [string, string]> => {
+    const [first, second] = [freshId(), freshId()];
+    const content = [`<Invoice>${first}</Invoice>`];
+    expect((await send(from, first, { payloads: content, ...choices })).status).toBe(200);
+    const answer = await send(from, second, { payloads: content, ...choices });
+    expect([answer.status, refersTo(answer.body)]).toEqual([200, second]);
+    return [first, second];
+  };
+  const mark = (id: string): (string | undefined)[] => {
+    const request = upstream.requests.find(({ body }) => body.includes(`MessageId>${id}<`));
+    return [request?.header('as4-once-copy'), request?.header('as4-once-first')];
+  };
+  const NOT_PEPPOL: MessageChoices = { agreement: 'urn:ours', action: 'Submit', service: 'urn:services:ours' };
+
+  it('auto: marked where the message is Peppol (by its agreement or its action), with event, log and metric', async () => {
+    const counted = await front.metric('as4_once_events_total{event="resend"}');
+    for (const choices of [{}, { agreement: 'urn:ours' }, { action: 'Submit' }]) {
+      const [first, second] = await twice('RESEND-AUTO', choices);
+      expect(mark(second)).toEqual(['resend', encodeURIComponent(first)]);
+      expect(await front.logged({ event: 'resend', messageId: second })).toMatchObject({ first });
+      expect(await front.logged({ event: 'exchange', messageId: second })).toMatchObject({ answer: 'resend', outcome: 'accepted' });
+    }
+    const [, plainly] = await twice('RESEND-AUTO', NOT_PEPPOL);
+    expect(mark(plainly)).toEqual(['first', undefined]);
+    expect(await front.metric('as4_once_events_total{event="resend"}')).toBe(counted + 3);
+  });
+
+  it('flag: marked whatever the message is; and its own copies get its own Receipt', async () => {
+    const [first, second] = await twice('RESEND-FLAG', NOT_PEPPOL);
+    expect(mark(second)).toEqual(['resend', encodeURIComponent(first)]);
+    const copy = await send('RESEND-FLAG', second, { payloads: [`<Invoice>${first}</Invoice>`], ...NOT_PEPPOL });
+    expect([copy.headers['as4-once-answer'], refersTo(copy.body)]).toEqual(['replay', second]);
+  });
+
+  it('off: an ordinary first copy', async () => {
+    const [, second] = await twice('RESEND-OFF', {});
+    expect(mark(second)).toEqual(['first', undefined]);
+  });
+
+  it('another sender\'s message of the same content is nobody\'s resend', async () => {
+    const [first, second] = [freshId(), freshId()];
+    const payloads = [`<Invoice>${first}</Invoice>`];
+    await send('RESEND-FLAG', first, { payloads });
+    await send('RESEND-AUTO', second, { payloads });
+    expect(mark(second)).toEqual(['first', undefined]);
   });
 });

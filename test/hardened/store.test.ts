@@ -106,7 +106,7 @@ describe('a store that may forget', () => {
 const memory = '/dev/shm';
 const hasMemory = ((): boolean => {
   try {
-    return [0x01021994, 0x858458f6].includes(Number(statfsSync(memory).type));
+    return [0x01021994, 0x858458f6].includes(statfsSync(memory).type);
   } catch {
     return false;
   }
