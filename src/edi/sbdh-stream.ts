@@ -4,8 +4,12 @@ import { XmlText } from './xml-text.js';
 
 /** What is told of an element that was asked for: its path from the root, and its text when it closes. */
 export interface XmlEvents {
-  /** An element opens. True asks for its text (`closed`); an element whose text is asked for may hold no elements. */
-  open(element: XmlTag, depth: number): boolean;
+  /**
+   * An element opens. True asks for its text (`closed`), `pieces` for its text as it arrives, of any length (`piece`,
+   * then `closed` with ''). An element whose text is asked for may hold no elements, and one in pieces no comments.
+   */
+  open(element: XmlTag, depth: number): boolean | 'pieces';
+  piece?(text: string): void;
   closed(text: string, depth: number): void;
   /** Another element closes. */
   left(depth: number): void;
@@ -37,6 +41,7 @@ export class XmlStream {
   #depth = 0;
   /** Depth of the element whose text is wanted, 0 where none is. */
   #wanted = 0;
+  #pieces = false;
   #text = '';
 
   constructor(events: XmlEvents, depth: number) {
@@ -50,6 +55,10 @@ export class XmlStream {
     });
     this.#parser.on('cdata', (text) => {
       if (this.#wanted > 0) this.#add(text);
+    });
+    // part of a comment may have been handed on as text before it was known to be one
+    this.#parser.on('comment', () => {
+      if (this.#pieces) this.#fail('a comment inside a value that is read in pieces');
     });
   }
 
@@ -66,8 +75,14 @@ export class XmlStream {
     if (text === '') return;
     this.#guard(() => this.#parser.write(text));
     // the parser gathers into this property; it has no bound of its own
-    const gathered = (this.#parser as unknown as { readonly text: string }).text.length;
-    if (gathered > (this.#wanted > 0 ? LONGEST_VALUE : LONGEST_RUN)) this.#fail('a value that is too long');
+    const parser = this.#parser as unknown as { text: string };
+    if (this.#pieces) {
+      const { text: piece } = parser;
+      parser.text = '';
+      this.#add(piece);
+    } else if (parser.text.length > (this.#wanted > 0 ? LONGEST_VALUE : LONGEST_RUN)) {
+      this.#fail('a value that is too long');
+    }
   }
 
   #guard(action: () => void): void {
@@ -89,13 +104,18 @@ export class XmlStream {
     if (this.#depth > this.#depthBound) this.#fail(`deeper than ${this.#depthBound} elements`);
     if (this.#wanted > 0) this.#fail(`the element '${tag.local.slice(0, 80)}' inside a value`);
     const wanted = this.#events.open({ local: tag.local, uri: tag.uri, attribute: (local) => attributeOf(tag, local) }, this.#depth);
-    if (!wanted) return;
+    if (wanted === false) return;
     this.#wanted = this.#depth;
+    this.#pieces = wanted === 'pieces';
     this.#text = '';
     this.#parser.on('text', (text) => this.#add(text));
   }
 
   #add(text: string): void {
+    if (this.#pieces) {
+      if (text !== '') this.#events.piece?.(text);
+      return;
+    }
     this.#text += text;
     if (this.#text.length > LONGEST_VALUE) this.#fail('a value that is too long');
   }
@@ -103,6 +123,7 @@ export class XmlStream {
   #close(): void {
     if (this.#wanted > 0) {
       this.#wanted = 0;
+      this.#pieces = false;
       this.#parser.off('text');
       this.#events.closed(this.#text, this.#depth);
     } else {

@@ -1,8 +1,6 @@
-import type { Interchange } from '../edi/interchange.js';
-import { messageOf } from '../edi/message-of.js';
-import { InterchangeReader } from '../edi/reader.js';
 import { As4OnceError } from '../errors.js';
 import type { Party } from '../message.js';
+import { InterchangeKeys, WrappedInterchangeKeys } from './interchange-keys.js';
 import { UblReader } from './ubl-key.js';
 
 /** What names a payload in its own world, whatever message carries it. */
@@ -16,10 +14,9 @@ export interface BusinessKey {
 
 /** Bytes that tell what a payload is. */
 const HEAD = 16;
-/** Interchanges of one payload that are claimed; the ledger is asked for each. */
-const MOST = 20;
 
-interface Reader {
+/** Looks for one kind of key. Throws As4OnceError where there is none, after which it is of no use. */
+export interface KeyReader {
   push(chunk: Uint8Array): void;
   /** Nothing more is to be learnt. */
   readonly done: boolean;
@@ -27,12 +24,13 @@ interface Reader {
 }
 
 /**
- * Reads the business key of a payload while it is written: EDIFACT and X12 by their envelopes, UBL by number and sender.
- * A payload that cannot be read has none; whether it is any good is for the application to say. Never throws.
+ * Reads the business key of a payload while it is written: EDIFACT and X12 by their envelopes, bare or
+ * wrapped in a Standard Business Document; UBL by number and sender. A payload that cannot be read has none; whether
+ * it is any good is for the application to say. Never throws.
  */
 export class BusinessKeyReader {
   #head: Buffer | undefined = Buffer.alloc(0);
-  #reader: Reader | undefined;
+  #readers: readonly KeyReader[] = [];
 
   push(chunk: Uint8Array): void {
     if (this.#head === undefined) this.#feed(chunk);
@@ -44,54 +42,31 @@ export class BusinessKeyReader {
 
   end(): readonly BusinessKey[] {
     if (this.#head !== undefined) this.#begin(this.#head);
-    let found: readonly BusinessKey[] = [];
-    this.#quietly(() => {
-      found = this.#reader?.end() ?? [];
-    });
-    return found;
+    return this.#readers.flatMap((reader) => quietly(() => reader.end()) ?? []);
   }
 
   #begin(head: Buffer): void {
     this.#head = undefined;
     const text = head.subarray(0, HEAD).toString('latin1').replace(/^\xef\xbb\xbf/, '').trimStart();
-    if (/^(UNA|UNB|ISA)/.test(text)) this.#reader = new Interchanges();
-    else if (text.includes('<')) this.#reader = new UblReader();
+    if (/^(UNA|UNB|ISA)/.test(text)) this.#readers = [new InterchangeKeys()];
+    else if (text.includes('<')) this.#readers = [new UblReader(), new WrappedInterchangeKeys()];
     this.#feed(head);
   }
 
+  /** A reader that fails is dropped; what the others look for may be there all the same. */
   #feed(chunk: Uint8Array): void {
-    if (this.#reader === undefined || this.#reader.done) return;
-    this.#quietly(() => this.#reader?.push(chunk));
-  }
-
-  #quietly(action: () => void): void {
-    try {
-      action();
-    } catch (error) {
-      if (!(error instanceof As4OnceError)) throw error;
-      this.#reader = undefined;
-    }
+    this.#readers = this.#readers.filter((reader) => quietly(() => {
+      if (!reader.done) reader.push(chunk);
+      return true;
+    }));
   }
 }
 
-class Interchanges implements Reader {
-  readonly done = false;
-  readonly #found: BusinessKey[] = [];
-  readonly #reader = new InterchangeReader({ digest: false, onInterchange: (one) => this.#add(one) });
-
-  push(chunk: Uint8Array): void {
-    this.#reader.push(chunk);
-  }
-
-  end(): readonly BusinessKey[] {
-    this.#reader.end();
-    return this.#found;
-  }
-
-  #add(one: Interchange): void {
-    if (this.#found.length >= MOST) return;
-    const { reference, facts, extra = {} } = messageOf(one);
-    const test = extra['test'] ?? '';
-    this.#found.push({ kind: one.syntax, reference, parties: [...facts.from, ...facts.to, { value: test, type: 'test indicator' }] });
+function quietly<T>(action: () => T): T | undefined {
+  try {
+    return action();
+  } catch (error) {
+    if (!(error instanceof As4OnceError)) throw error;
+    return undefined;
   }
 }

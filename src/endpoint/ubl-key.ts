@@ -1,6 +1,6 @@
 import { XmlStream, type XmlEvents, type XmlTag } from '../edi/sbdh-stream.js';
 import { LIMITS } from '../limits.js';
-import type { BusinessKey } from './business-keys.js';
+import type { BusinessKey, KeyReader } from './business-keys.js';
 
 const UBL = 'urn:oasis:names:specification:ubl:schema:xsd:';
 const BASIC = `${UBL}CommonBasicComponents-2`;
@@ -18,7 +18,7 @@ const SENDERS: ReadonlyMap<string, string> = new Map([
  * Number (cbc:ID) and sender (EndpointID, otherwise PartyIdentification) of a UBL document, bare or below an SBDH, while it
  * arrives. Stops at what it needs. Throws SBDH_BROKEN for what is no XML.
  */
-export class UblReader implements XmlEvents {
+export class UblReader implements KeyReader, XmlEvents {
   readonly #xml = new XmlStream(this, LIMITS.depth);
   readonly #path: string[] = [];
   #root = '';

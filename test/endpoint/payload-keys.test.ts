@@ -22,12 +22,34 @@ const invoice = (number: string, sender = '991000001', note = ''): string => `<I
  <cbc:ID>${number}</cbc:ID><cbc:Note>${note}</cbc:Note><cac:AccountingSupplierParty><cac:Party><cbc:EndpointID schemeID="0192">${sender}</cbc:EndpointID></cac:Party></cac:AccountingSupplierParty>
  <cac:AccountingCustomerParty><cac:Party><cbc:EndpointID schemeID="0192">9</cbc:EndpointID></cac:Party></cac:AccountingCustomerParty></Invoice>`;
 
+const PEPPOL = 'http://peppol.eu/xsd/ticc/envelope/1.0';
+const binary = (content: string, id = 'one'): string =>
+  sbd({ id, payload: `<BinaryContent xmlns="${PEPPOL}" mimeType="application/EDI">${content}</BinaryContent>` });
+/** Base64 as most writers have it: in lines, indented. */
+const lines = (content: string): string =>
+  `\n  ${Buffer.from(content).toString('base64').replace(/.{76}/g, '$&\r\n  ')}\n`;
+const escaped = (content: string): string => content.replaceAll("'", '&apos;');
+const text = (content: string, id = 'one'): string =>
+  sbd({ id, payload: `<p:TextContent xmlns:p="${PEPPOL}" mimeType="application/EDIFACT">${content}</p:TextContent>` });
+const inRoot = (content: string): string => sbd({ payload: `<Interchange xmlns="urn:x">${content}</Interchange>` });
+
+const keysOf = (payload: string | Buffer, size = Infinity): ReturnType<BusinessKeyReader['end']> => {
+  const bytes = Buffer.from(payload);
+  const reader = new BusinessKeyReader();
+  for (let at = 0; at < bytes.length; at += size) reader.push(bytes.subarray(at, at + size));
+  return reader.end();
+};
+
 describe('payloadKeys', () => {
   it.each([
     ['edifact', edifact('4711'), edifact('4712'), 'edifact 4711'],
     ['x12', x12('905'), x12('906'), 'x12 000000905'],
     ['ubl', invoice('INV-1'), invoice('INV-2'), 'ubl Invoice INV-1'],
     ['ubl', sbd({ id: 'one', payload: invoice('INV-1') }), sbd({ id: 'two', payload: invoice('INV-1', '991000002') }), 'ubl Invoice INV-1'],
+    ['edifact', binary(lines(edifact('4711'))), binary(lines(edifact('4712')), 'two'), 'edifact 4711'],
+    ['edifact', text(escaped(edifact('4711'))), text(edifact('4712'), 'two'), 'edifact 4711'],
+    ['x12', binary(lines(x12('905'))), binary(lines(x12('906')), 'two'), 'x12 000000905'],
+    ['x12', text(x12('905')), text(x12('906'), 'two'), 'x12 000000905'],
   ] as const)('%s: the same one under a new MessageId is delivered, marked with the first MessageId; another one is not marked', async (kind, payload, other, reference) => {
     const on = await open([kind]);
     const [first, again, different] = [honest({ payloads: [payload] }), honest({ payloads: [payload] }), honest({ payloads: [other] })];
@@ -61,10 +83,11 @@ describe('payloadKeys', () => {
 
   it('what cannot be read is delivered without a key', async () => {
     const on = await open(['edifact', 'x12', 'ubl']);
-    for (const payload of [edifact('1').slice(0, -5), x12('1').slice(0, 90), '<Invoice><broken', invoice('').replace('cbc:EndpointID schemeID', 'cbc:Name a'), Buffer.alloc(0), Buffer.from([0, 1, 2])]) {
+    for (const payload of [edifact('1').slice(0, -5), x12('1').slice(0, 90), '<Invoice><broken',
+      invoice('').replace('cbc:EndpointID schemeID', 'cbc:Name a'), Buffer.alloc(0), Buffer.from([0, 1, 2]), binary(`${lines(edifact('1'))}*`)]) {
       expect((await on.post(honest({ payloads: [payload] }))).what).toBe('receipt');
     }
-    expect(delivered(on).map((one) => one['documents'])).toEqual(Array.from({ length: 6 }));
+    expect(delivered(on).map((one) => one['documents'])).toEqual(Array.from({ length: 7 }));
   });
 
   it('are the same however the bytes are split', () => {
@@ -79,5 +102,53 @@ describe('payloadKeys', () => {
         expect(split.end()).toEqual(found);
       }
     }
+  });
+
+  describe('of an interchange wrapped in an SBDH', () => {
+    it.each([
+      ['EDIFACT', edifact('4711')], ['EDIFACT with UNA', edifact('4711', { una: "UNA:+.? '" })], ['X12', x12('905')],
+      ['two interchanges', edifact('1') + edifact('2')],
+    ])('%s: the keys are those of the bare one, however it is wrapped and split', (_, content) => {
+      const bare = keysOf(content);
+      expect(bare.length).toBeGreaterThan(0);
+      const wrapped = [
+        binary(lines(content)), binary(`<![CDATA[${lines(content)}]]>`), inRoot(content),
+        text(content), text(escaped(content)), text(`\n<![CDATA[${content}]]>`),
+      ];
+      for (const payload of wrapped) {
+        for (const size of [Infinity, 1, 2, 3, 5, 64, 301]) expect(keysOf(payload, size)).toEqual(bare);
+      }
+    });
+
+    it('there is none where the content is not all readable, nor where it is wrapped in something else', () => {
+      const whole = edifact('4711');
+      const encoded = Buffer.from(whole + ' '.repeat(3 - (whole.length % 3))).toString('base64');
+      for (const sound of [encoded, `${encoded}IA==`]) expect(keysOf(binary(sound))).toHaveLength(1);
+      const none = [
+        binary(`${encoded}*`), binary(`${encoded}****`), binary(`${encoded}IA`), binary(`${encoded}IA==IA==`),
+        binary(`${encoded.slice(0, 40)}-${encoded.slice(41)}`), binary(encoded.slice(0, 81)), binary(whole),
+        binary(lines(whole.slice(0, -5))), binary(encoded).split('</BinaryContent>')[0] ?? '',
+        binary(encoded).slice(0, -3), binary(encoded).replace('</Binary', '<!-- c --></Binary'), text(whole.slice(0, -5)), text(encoded),
+        text(`${whole}<b/>`), text(`${whole}<!-- c -->`), text(`<b>${whole}</b>`),
+        `<Interchange>${whole}</Interchange>`,
+      ];
+      for (const payload of none) {
+        for (const size of [Infinity, 1, 7]) expect(keysOf(payload, size), payload.slice(-200)).toEqual([]);
+      }
+    });
+
+    it('is found where the content is longer than any value that is gathered', () => {
+      // a value that is not read in pieces is refused beyond 1 MiB of text
+      const [begin, end] = ["UNB+UNOC:3+S+R+240229:1305+BIG'UNH+1+ORDERS:D:96A:UN'", "UNT+3+1'UNZ+1+BIG'"];
+      const middle = `FTX+AAI+++${'x'.repeat(289)}'`.repeat(8_000);
+      const head = binary('').split('</BinaryContent>');
+      for (const [before, content, after] of [
+        [head[0], lines(begin + middle + end), `</BinaryContent>${head[1]}`],
+        ...[text('@').split('@')].map(([one, two]) => [one, begin + middle + end, two]),
+        ...[text('<![CDATA[@]]>').split('@')].map(([one, two]) => [one, begin + middle + end, two]),
+      ]) {
+        expect(keysOf(`${before}${content}${after}`, 65_536)).toMatchObject([{ kind: 'edifact', reference: 'BIG' }]);
+      }
+    });
   });
 });
