@@ -84,7 +84,8 @@ describe('payloadKeys', () => {
   it('what cannot be read is delivered without a key', async () => {
     const on = await open(['edifact', 'x12', 'ubl']);
     for (const payload of [edifact('1').slice(0, -5), x12('1').slice(0, 90), '<Invoice><broken',
-      invoice('').replace('cbc:EndpointID schemeID', 'cbc:Name a'), Buffer.alloc(0), Buffer.from([0, 1, 2]), binary(`${lines(edifact('1'))}*`)]) {
+      invoice('').replace('cbc:EndpointID schemeID', 'cbc:Name a'), Buffer.alloc(0), Buffer.from([0, 1, 2]),
+      binary(`${lines(edifact('1'))}*`)]) {
       expect((await on.post(honest({ payloads: [payload] }))).what).toBe('receipt');
     }
     expect(delivered(on).map((one) => one['documents'])).toEqual(Array.from({ length: 7 }));
@@ -128,8 +129,8 @@ describe('payloadKeys', () => {
         binary(`${encoded}*`), binary(`${encoded}****`), binary(`${encoded}IA`), binary(`${encoded}IA==IA==`),
         binary(`${encoded.slice(0, 40)}-${encoded.slice(41)}`), binary(encoded.slice(0, 81)), binary(whole),
         binary(lines(whole.slice(0, -5))), binary(encoded).split('</BinaryContent>')[0] ?? '',
-        binary(encoded).slice(0, -3), binary(encoded).replace('</Binary', '<!-- c --></Binary'), text(whole.slice(0, -5)), text(encoded),
-        text(`${whole}<b/>`), text(`${whole}<!-- c -->`), text(`<b>${whole}</b>`),
+        binary(encoded).slice(0, -3), binary(encoded).replace('</Binary', '<!-- c --></Binary'), text(whole.slice(0, -5)),
+        text(encoded), text(`${whole}<b/>`), text(`${whole}<!-- c -->`), text(`<b>${whole}</b>`),
         `<Interchange>${whole}</Interchange>`,
       ];
       for (const payload of none) {
