@@ -10,6 +10,10 @@ import { SEND_USAGE, sendCommand } from './send.js';
 
 type Command = (args: string[], out: Output) => Promise<number>;
 
+const USAGES: Readonly<Record<string, string>> = {
+  run: RUN_USAGE, init: INIT_USAGE, list: LIST_USAGE, send: SEND_USAGE, compare: COMPARE_USAGE,
+};
+
 const COMMANDS: Readonly<Record<string, Command>> = {
   run: runCommandLine,
   init: initCommand,
@@ -38,6 +42,10 @@ async function main(args: string[]): Promise<number> {
     return name === undefined ? EXIT.usage : EXIT.ok;
   }
   const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
+  if (command !== undefined && (rest.includes('--help') || rest.includes('-h'))) {
+    process.stdout.write(USAGES[name] ?? HELP);
+    return EXIT.ok;
+  }
   try {
     if (command === undefined) throw new Usage(`unknown command ${name}`, HELP);
     return await command(rest, process.stdout);
@@ -62,4 +70,8 @@ function report(error: unknown): number {
   return EXIT.fault;
 }
 
+// A reader that has seen enough (| head) is no fault.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code !== 'EPIPE') throw error;
+});
 process.exitCode = await main(process.argv.slice(2));

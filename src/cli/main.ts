@@ -88,6 +88,10 @@ function explain(error: unknown, io: Io): number {
 }
 
 if (isEntry()) {
+  // A reader that has seen enough (| head) is no fault.
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') throw error;
+  });
   process.exitCode = await main(process.argv.slice(2), processIo);
 }
 
