@@ -22,8 +22,12 @@ import { peakRssMiB, run, type Measured } from './support/load.js';
  */
 const { values } = parseArgs({
   options: {
-    messages: { type: 'string', default: '50' }, megabytes: { type: 'string', default: '100' }, copies: { type: 'string', default: '5000' },
-    waiters: { type: 'string', default: '128' }, load: { type: 'string', default: '1000' }, over: { type: 'string', default: '10000' },
+    messages: { type: 'string', default: '50' },
+    megabytes: { type: 'string', default: '100' },
+    copies: { type: 'string', default: '5000' },
+    waiters: { type: 'string', default: '128' },
+    load: { type: 'string', default: '1000' },
+    over: { type: 'string', default: '10000' },
   },
 });
 const BOUND = 300;
@@ -38,7 +42,10 @@ let failed = false;
 
 function front(name: string, more: string): Promise<Server> {
   const file = join(folder, `${name}.yaml`);
-  writeFileSync(file, `role: front\nlisten: 127.0.0.1:0\nupstream: ${upstream.url}\naccessPoint: other\nledger: { embedded: ${join(folder, name)} }\ndefaults: { window: 90d }\nlog: { file: ${join(folder, `${name}.log`)} }\n${more}`);
+  writeFileSync(
+    file,
+    `role: front\nlisten: 127.0.0.1:0\nupstream: ${upstream.url}\naccessPoint: other\nledger: { embedded: ${join(folder, name)} }\ndefaults: { window: 90d }\nlog: { file: ${join(folder, `${name}.log`)} }\n${more}`,
+  );
   return start('src/cli/main.js', ['serve', '--config', file], LISTENS);
 }
 
@@ -71,19 +78,29 @@ async function large(): Promise<void> {
   const count = Number(values.messages);
   const idle = peakRssMiB(server.pid);
   const began = performance.now();
-  const sent = await Promise.all(Array.from({ length: count }, (_, n) => sendLarge(server.url, `large${n}`, Number(values.megabytes))));
+  const sent = await Promise.all(
+    Array.from({ length: count }, (_, n) => sendLarge(server.url, `large${n}`, Number(values.megabytes))),
+  );
   const seconds = (performance.now() - began) / 1000;
-  const seen = await (await fetch(`${upstreamAt}/seen`)).json() as Record<string, string[]>;
-  const same = sent.filter(({ id, status, sha256 }) => status === 200 && seen[id]?.length === 1 && seen[id][0] === sha256).length;
+  const seen = (await (await fetch(`${upstreamAt}/seen`)).json()) as Record<string, string[]>;
+  const same = sent.filter(
+    ({ id, status, sha256 }) => status === 200 && seen[id]?.length === 1 && seen[id][0] === sha256,
+  ).length;
   const peak = peakRssMiB(server.pid);
-  process.stdout.write(`large: ${count} messages of ${values.megabytes} MB at once, ${seconds.toFixed(1)} s, ${(count * Number(values.megabytes) / seconds).toFixed(0)} MB/s\n`);
+  process.stdout.write(
+    `large: ${count} messages of ${values.megabytes} MB at once, ${seconds.toFixed(1)} s, ${((count * Number(values.megabytes)) / seconds).toFixed(0)} MB/s\n`,
+  );
   judge(`peak RSS of the front ${peak.toFixed(0)} MiB (idle ${idle.toFixed(0)}), under ${BOUND}`, peak < BOUND);
   judge(`${same} of ${count} arrived once and byte for byte`, same === count);
   await server.stop();
 }
 
 /** Head and end of the message around so many megabytes that nobody ever holds at once. */
-function sendLarge(url: string, name: string, megabytes: number): Promise<{ id: string; status: number; sha256: string }> {
+function sendLarge(
+  url: string,
+  name: string,
+  megabytes: number,
+): Promise<{ id: string; status: number; sha256: string }> {
   const body = withId(name);
   const [head, tail] = [body.subarray(0, cut), body.subarray(cut + MARK.length)];
   const id = `${name.padEnd(12, '0').slice(0, 12)}${ID.slice(12)}`;
@@ -92,10 +109,20 @@ function sendLarge(url: string, name: string, megabytes: number): Promise<{ id: 
   for (let at = 0; at < chunk.length; at += 4) chunk.writeUInt32LE((at * 2_654_435_761) >>> 0, at);
   const chunks = (megabytes * 1_000_000) / chunk.length;
   return new Promise((resolve, reject) => {
-    const outgoing = httpRequest(url, { method: 'POST', headers: { 'Content-Type': template.contentType, 'Content-Length': head.length + chunks * chunk.length + tail.length } }, (response) => {
-      response.resume();
-      response.on('end', () => resolve({ id, status: response.statusCode ?? 0, sha256: hash.digest('hex') }));
-    });
+    const outgoing = httpRequest(
+      url,
+      {
+        method: 'POST',
+        headers: {
+          'Content-Type': template.contentType,
+          'Content-Length': head.length + chunks * chunk.length + tail.length,
+        },
+      },
+      (response) => {
+        response.resume();
+        response.on('end', () => resolve({ id, status: response.statusCode ?? 0, sha256: hash.digest('hex') }));
+      },
+    );
     outgoing.on('error', reject);
     const write = async (bytes: Buffer): Promise<void> => {
       hash.update(bytes);
@@ -117,9 +144,19 @@ function sendLarge(url: string, name: string, megabytes: number): Promise<{ id: 
 async function slow(): Promise<void> {
   const copies = Number(values.copies);
   const waiters = Number(values.waiters);
-  const server = await front('slow', `limits: { waitersPerKey: ${waiters}, waiters: ${Math.max(1_000, waiters)} }\ntimes: { wait: 100s, answerBy: 110s }\n`);
+  const server = await front(
+    'slow',
+    `limits: { waitersPerKey: ${waiters}, waiters: ${Math.max(1_000, waiters)} }\ntimes: { wait: 100s, answerBy: 110s }\n`,
+  );
   let next = 0;
-  const others = (count: number): Promise<Measured> => run({ url: server.url, connections: 4, count, contentType: template.contentType, body: () => withId(String(next++)) });
+  const others = (count: number): Promise<Measured> =>
+    run({
+      url: server.url,
+      connections: 4,
+      count,
+      contentType: template.contentType,
+      body: () => withId(String(next++)),
+    });
   const load = Number(values.load);
   await others(load);
   const usual = [await others(load), await others(load)];
@@ -127,45 +164,72 @@ async function slow(): Promise<void> {
   const first = sendSmall(server.url, withId('slow'));
   const sender = await copiesOf(server.url, copies, withId('slow'));
   const meanwhile: Measured[] = [];
-  do meanwhile.push(await others(load)); while (!sender.refused());
+  do meanwhile.push(await others(load));
+  while (!sender.refused());
   // whoever may wait waits now
   await fetch(`${upstreamAt}/open`);
   const answers = await sender.answers;
   await first;
   const peak = peakRssMiB(server.pid);
-  const p99 = (list: readonly Measured[]): number => list.map((one) => one.p99).sort((a, b) => a - b)[Math.floor(list.length / 2)] ?? 0;
-  process.stdout.write(`slow: ${copies} copies of one slow id, arriving within ${Number(values.over) / 1000} s: ${JSON.stringify(answers)}\n`);
-  judge(`peak RSS of the front ${peak.toFixed(0)} MiB (${before.toFixed(0)} under the usual load), under ${BOUND}`, peak < BOUND);
+  const p99 = (list: readonly Measured[]): number =>
+    list.map((one) => one.p99).sort((a, b) => a - b)[Math.floor(list.length / 2)] ?? 0;
+  process.stdout.write(
+    `slow: ${copies} copies of one slow id, arriving within ${Number(values.over) / 1000} s: ${JSON.stringify(answers)}\n`,
+  );
+  judge(
+    `peak RSS of the front ${peak.toFixed(0)} MiB (${before.toFixed(0)} under the usual load), under ${BOUND}`,
+    peak < BOUND,
+  );
   const receipts = Object.entries(answers).filter(([answer]) => answer.startsWith('200'));
   const expected = Math.min(copies, waiters);
   judge(
     `${expected} of them waited and had the one Receipt, ${copies - expected} had 503 at once`,
     receipts.length === 1 && receipts[0]?.[1] === expected && (answers['503'] ?? 0) === copies - expected,
   );
-  judge(`p99 of other ids ${p99(meanwhile).toFixed(1)} ms, usually ${p99(usual).toFixed(1)} ms: ${(p99(meanwhile) / p99(usual)).toFixed(2)} times`, p99(meanwhile) < 2 * p99(usual));
-  judge(`none of the others failed`, [...usual, ...meanwhile].every((one) => one.failed === 0));
+  judge(
+    `p99 of other ids ${p99(meanwhile).toFixed(1)} ms, usually ${p99(usual).toFixed(1)} ms: ${(p99(meanwhile) / p99(usual)).toFixed(2)} times`,
+    p99(meanwhile) < 2 * p99(usual),
+  );
+  judge(
+    `none of the others failed`,
+    [...usual, ...meanwhile].every((one) => one.failed === 0),
+  );
   await server.stop();
 }
 
 function sendSmall(url: string, body: Buffer): Promise<number> {
   return new Promise((resolve, reject) => {
-    const outgoing = httpRequest(url, { method: 'POST', headers: { 'Content-Type': template.contentType, 'Content-Length': body.length } }, (response) => {
-      response.resume();
-      response.on('end', () => resolve(response.statusCode ?? 0));
-    });
+    const outgoing = httpRequest(
+      url,
+      { method: 'POST', headers: { 'Content-Type': template.contentType, 'Content-Length': body.length } },
+      (response) => {
+        response.resume();
+        response.on('end', () => resolve(response.statusCode ?? 0));
+      },
+    );
     outgoing.on('error', reject);
     outgoing.end(body);
   });
 }
 
 /** Another process sends the copies, so that what is measured here is not what sends them. */
-async function copiesOf(url: string, count: number, body: Buffer): Promise<{ refused(): boolean; answers: Promise<Record<string, number>> }> {
+async function copiesOf(
+  url: string,
+  count: number,
+  body: Buffer,
+): Promise<{ refused(): boolean; answers: Promise<Record<string, number>> }> {
   const script = fileURLToPath(new URL('./support/memory-peers.js', import.meta.url));
-  const child: ChildProcess = spawn(process.execPath, [script, 'copies', '--url', url, '--count', String(count), '--over', values.over, '--waiters', values.waiters], { stdio: ['pipe', 'pipe', 'inherit'] });
+  const child: ChildProcess = spawn(
+    process.execPath,
+    [script, 'copies', '--url', url, '--count', String(count), '--over', values.over, '--waiters', values.waiters],
+    { stdio: ['pipe', 'pipe', 'inherit'] },
+  );
   let text = '';
   child.stdout?.on('data', (chunk: Buffer) => (text += chunk.toString()));
   child.stdin?.write(`${JSON.stringify({ contentType: template.contentType, body: body.toString('base64') })}\n`);
-  const answers = once(child, 'exit').then(() => JSON.parse(/^answers (.*)$/m.exec(text)?.[1] ?? '{}') as Record<string, number>);
+  const answers = once(child, 'exit').then(
+    () => JSON.parse(/^answers (.*)$/m.exec(text)?.[1] ?? '{}') as Record<string, number>,
+  );
   child.stdin?.end();
   return { refused: () => /^refused$/m.test(text), answers };
 }

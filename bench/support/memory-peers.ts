@@ -12,7 +12,12 @@ import { parseArgs } from 'node:util';
  */
 const { positionals, values } = parseArgs({
   allowPositionals: true,
-  options: { url: { type: 'string', default: '' }, count: { type: 'string', default: '1' }, over: { type: 'string', default: '0' }, waiters: { type: 'string', default: '0' } },
+  options: {
+    url: { type: 'string', default: '' },
+    count: { type: 'string', default: '1' },
+    over: { type: 'string', default: '0' },
+    waiters: { type: 'string', default: '0' },
+  },
 });
 
 /** Enough of a message to hold its MessageId. */
@@ -54,7 +59,7 @@ function upstream(): void {
 
 async function copies(): Promise<void> {
   process.stdout.write('ready "port":0\n');
-  const [line] = await once(process.stdin.setEncoding('utf8'), 'data') as [string];
+  const [line] = (await once(process.stdin.setEncoding('utf8'), 'data')) as [string];
   const { contentType, body } = JSON.parse(line) as { contentType: string; body: string };
   const bytes = Buffer.from(body, 'base64');
   const count = Number(values.count);
@@ -67,11 +72,13 @@ async function copies(): Promise<void> {
   for (let n = 0; n < count; n += 1) {
     const due = began + n * pause;
     if (due > performance.now()) await new Promise((resolve) => setTimeout(resolve, due - performance.now()));
-    all.push(send(agent, contentType, bytes).then((answer) => {
-      answers[answer] = (answers[answer] ?? 0) + 1;
-      answered += 1;
-      if (answered === count - Number(values.waiters)) process.stdout.write('refused\n');
-    }));
+    all.push(
+      send(agent, contentType, bytes).then((answer) => {
+        answers[answer] = (answers[answer] ?? 0) + 1;
+        answered += 1;
+        if (answered === count - Number(values.waiters)) process.stdout.write('refused\n');
+      }),
+    );
   }
   await Promise.all(all);
   process.stdout.write(`answers ${JSON.stringify(answers)}\n`);
@@ -80,11 +87,19 @@ async function copies(): Promise<void> {
 /** Status and a hash of the answer: how many different ones there are is what counts. */
 function send(agent: Agent, contentType: string, body: Buffer): Promise<string> {
   return new Promise((resolve) => {
-    const outgoing = httpRequest(values.url, { method: 'POST', agent, headers: { 'Content-Type': contentType, 'Content-Length': body.length } }, (response) => {
-      const hash = createHash('sha256');
-      response.on('data', (chunk: Buffer) => hash.update(chunk));
-      response.on('end', () => resolve(`${response.statusCode} ${response.statusCode === 200 ? hash.digest('hex').slice(0, 12) : ''}`.trim()));
-    });
+    const outgoing = httpRequest(
+      values.url,
+      { method: 'POST', agent, headers: { 'Content-Type': contentType, 'Content-Length': body.length } },
+      (response) => {
+        const hash = createHash('sha256');
+        response.on('data', (chunk: Buffer) => hash.update(chunk));
+        response.on('end', () =>
+          resolve(
+            `${response.statusCode} ${response.statusCode === 200 ? hash.digest('hex').slice(0, 12) : ''}`.trim(),
+          ),
+        );
+      },
+    );
     outgoing.on('error', (error) => resolve(error.message));
     outgoing.end(body);
   });

@@ -50,7 +50,9 @@ const KEPT = 366 * 86_400_000;
 
 /** Resolves when every record that stands was seen, or at once where that was done before; ends early on `signal`. */
 export async function extendWindows(
-  parts: Extending, config: Pick<Config, 'routes' | 'watch'>, signal: AbortSignal,
+  parts: Extending,
+  config: Pick<Config, 'routes' | 'watch'>,
+  signal: AbortSignal,
 ): Promise<void> {
   const { ledger, clock, events, by, oldRulesMs } = parts;
   const spans = new Spans(config);
@@ -104,7 +106,10 @@ function parsed(text: string | undefined): Progress | undefined {
  * again, the embedded ledger gives one for each record and goes on behind it.
  */
 async function walk(
-  ledger: Ledger, spans: Spans, from: string | undefined, signal: AbortSignal,
+  ledger: Ledger,
+  spans: Spans,
+  from: string | undefined,
+  signal: AbortSignal,
 ): Promise<{ seen: number; raised: number; cursor?: string }> {
   let seen = 0;
   let raised = 0;
@@ -153,9 +158,13 @@ class Spans {
     const forgotten = record.facts.from.length === 0 && record.sender === '';
     const rules = sets.flatMap((set) => (forgotten ? [set.defaults, ...set.partners] : [selectRule(set, record)]));
     if (rules.length === 0) return undefined;
-    return rules.reduce<Span>((longest, { window, late }) => ({
-      window: Math.max(longest.window, window), late: Math.max(longest.late, late),
-    }), { window: 0, late: 0 });
+    return rules.reduce<Span>(
+      (longest, { window, late }) => ({
+        window: Math.max(longest.window, window),
+        late: Math.max(longest.late, late),
+      }),
+      { window: 0, late: 0 },
+    );
   }
 }
 

@@ -23,9 +23,14 @@ describe.each(ENGINES.slice(0, 2))('a forger: %s', (engineName) => {
     engine = await startEngine(engineName);
     upstream = await startUpstream(receipt());
     front = await startFront({
-      upstream: upstream.url, ...engine.settings, limits: { memoryPerBody: '64 KiB' }, times: { bodyIdle: '2s', wait: '20s', upstreamOutage: '0s' },
+      upstream: upstream.url,
+      ...engine.settings,
+      limits: { memoryPerBody: '64 KiB' },
+      times: { bodyIdle: '2s', wait: '20s', upstreamOutage: '0s' },
       partners: [
-        { match: { from: 'FLAGGED' }, mismatch: 'deliver-flagged' }, { match: { from: 'HOLD' }, uncertain: 'hold' }, { match: { from: 'KNOWN' }, known: 'pass' },
+        { match: { from: 'FLAGGED' }, mismatch: 'deliver-flagged' },
+        { match: { from: 'HOLD' }, uncertain: 'hold' },
+        { match: { from: 'KNOWN' }, known: 'pass' },
         { match: { from: 'REDELIVER' }, uncertain: 'redeliver' },
       ],
     });
@@ -41,29 +46,42 @@ describe.each(ENGINES.slice(0, 2))('a forger: %s', (engineName) => {
   const arrived = () => upstream.requests.slice(before);
   /** The same id and sender, other content, and a signature by nobody who is trusted. */
   const forged = (id: string, from = 'POP000001', size = 0): TestMessage =>
-    signedMessage(id, { from, signer: identity('FORGER'), payloads: [`<Invoice>pay ${id} to me</Invoice>${'.'.repeat(size)}`] });
-  const genuine = (id: string, from = 'POP000001', size = 0): TestMessage => signedMessage(id, { from, payloads: [`<Invoice>${id}</Invoice>${' '.repeat(size)}`] });
+    signedMessage(id, {
+      from,
+      signer: identity('FORGER'),
+      payloads: [`<Invoice>pay ${id} to me</Invoice>${'.'.repeat(size)}`],
+    });
+  const genuine = (id: string, from = 'POP000001', size = 0): TestMessage =>
+    signedMessage(id, { from, payloads: [`<Invoice>${id}</Invoice>${' '.repeat(size)}`] });
   const begin = async (built: TestMessage, bytes: number): Promise<RawClient> => {
     const client = await rawClient(front.port);
-    client.write(`POST /as4 HTTP/1.1\r\nHost: front\r\nContent-Type: ${built.headers['content-type']}\r\nContent-Length: ${built.body.length}\r\n\r\n`);
+    client.write(
+      `POST /as4 HTTP/1.1\r\nHost: front\r\nContent-Type: ${built.headers['content-type']}\r\nContent-Length: ${built.body.length}\r\n\r\n`,
+    );
     client.write(built.body.subarray(0, bytes));
     return client;
   };
 
-  it.each([['small', 0], ['long', 400_000]])('a slow and a half-open forged body against the genuine copy, %s: the upstream never sees the forged one', async (_size, size) => {
-    const id = freshId();
-    const bad = forged(id, 'POP000001', size);
-    const slow = await begin(bad, bad.body.length - 4);
-    const half = await begin(bad, Math.floor(bad.body.length / 2));
-    half.socket.end();
-    const good = await post(front.url, genuine(id, 'POP000001', size));
-    expect([good.status, refersTo(good.body)]).toEqual([200, id]);
-    expect((await post(front.url, genuine(id, 'POP000001', size))).body.equals(good.body)).toBe(true);
-    // the slow one runs into its own pace, or completes and is a mismatch: never a Receipt
-    await slow.sees(/^HTTP\/1\.1 408 /);
-    slow.socket.destroy();
-    expect(arrived().map(({ body }) => body.includes('to me'))).toEqual([false]);
-  });
+  it.each([
+    ['small', 0],
+    ['long', 400_000],
+  ])(
+    'a slow and a half-open forged body against the genuine copy, %s: the upstream never sees the forged one',
+    async (_size, size) => {
+      const id = freshId();
+      const bad = forged(id, 'POP000001', size);
+      const slow = await begin(bad, bad.body.length - 4);
+      const half = await begin(bad, Math.floor(bad.body.length / 2));
+      half.socket.end();
+      const good = await post(front.url, genuine(id, 'POP000001', size));
+      expect([good.status, refersTo(good.body)]).toEqual([200, id]);
+      expect((await post(front.url, genuine(id, 'POP000001', size))).body.equals(good.body)).toBe(true);
+      // the slow one runs into its own pace, or completes and is a mismatch: never a Receipt
+      await slow.sees(/^HTTP\/1\.1 408 /);
+      slow.socket.destroy();
+      expect(arrived().map(({ body }) => body.includes('to me'))).toEqual([false]);
+    },
+  );
 
   it('a slow forged body that completes after the genuine copy: an Error, not the Receipt', async () => {
     const id = freshId();
@@ -155,7 +173,8 @@ describe.each(ENGINES.slice(0, 2))('a forger: %s', (engineName) => {
       const id = freshId();
       upstream.next(plain(500, 'text/html', 'broken'));
       expect((await post(front.url, genuine(id, 'HOLD'))).status).toBe(502);
-      for (const built of [forged(id, 'HOLD'), genuine(id, 'HOLD')]) expect((await post(front.url, built)).body.toString()).toMatch(/^HELD/);
+      for (const built of [forged(id, 'HOLD'), genuine(id, 'HOLD')])
+        expect((await post(front.url, built)).body.toString()).toMatch(/^HELD/);
       expect(arrived()).toHaveLength(1);
     });
 
@@ -186,11 +205,17 @@ describe.each(ENGINES.slice(0, 2))('a forger: %s', (engineName) => {
     const id = freshId();
     upstream.next(receipt({ headers: { 'As4-Once-Answer': 'replay', 'As4-Once-Anything': 'x' } }));
     const built = genuine(id);
-    const answer = await send(front.url, built, { headers: {
-      'As4-Once-Copy': 'redelivery', 'as4-once-first': 'somebody-else', 'AS4-ONCE-ANSWER': 'replay', 'As4-Once-New': 'x',
-    } });
+    const answer = await send(front.url, built, {
+      headers: {
+        'As4-Once-Copy': 'redelivery',
+        'as4-once-first': 'somebody-else',
+        'AS4-ONCE-ANSWER': 'replay',
+        'As4-Once-New': 'x',
+      },
+    });
     expect(answer.status).toBe(200);
-    const ours = (headers: readonly string[]): string[] => headers.filter((name) => name.toLowerCase().startsWith('as4-once-'));
+    const ours = (headers: readonly string[]): string[] =>
+      headers.filter((name) => name.toLowerCase().startsWith('as4-once-'));
     expect(ours(Object.keys(answer.headers))).toEqual([]);
     expect(ours(arrived()[0]!.headers.map(([name]) => name))).toEqual(['As4-Once-Copy']);
     expect(arrived()[0]!.header('as4-once-copy')).toBe('first');
@@ -211,7 +236,11 @@ describe('a storm', () => {
   it('5,000 copies of one slow id: one delivery, bounded waiting, one Receipt, and other ids go through meanwhile', async () => {
     engine = await startEngine('embedded');
     upstream = await startUpstream(receipt());
-    const front = await startFront({ upstream: upstream.url, ...engine.settings, times: { wait: '100s', answerBy: '110s' } });
+    const front = await startFront({
+      upstream: upstream.url,
+      ...engine.settings,
+      times: { wait: '100s', answerBy: '110s' },
+    });
     const id = freshId();
     const built = message(id);
     const working = gate();

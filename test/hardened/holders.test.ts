@@ -19,7 +19,11 @@ describe.each(ENGINES)('two holders of one message: %s', (engineName) => {
   beforeAll(async () => {
     engine = await startEngine(engineName);
     upstream = await startUpstream(receipt());
-    settings = { upstream: upstream.url, ...engine.settings, times: { lease: `${lease}ms`, wait: '20s', answerBy: '40s', settle: '5s' } };
+    settings = {
+      upstream: upstream.url,
+      ...engine.settings,
+      times: { lease: `${lease}ms`, wait: '20s', answerBy: '40s', settle: '5s' },
+    };
     fronts = [await startFront({ ...settings, node: 'a' }), await startFront({ ...settings, node: 'b' })];
   });
   afterAll(async () => {
@@ -32,7 +36,10 @@ describe.each(ENGINES)('two holders of one message: %s', (engineName) => {
     const id = freshId();
     const before = upstream.requests.length;
     const [firstDone, secondDone] = [gate(), gate()];
-    upstream.next(after(firstDone.opened, receipt({ messageId: `late-${id}` })), after(secondDone.opened, ebmsError({ code: 'EBMS:4001' })));
+    upstream.next(
+      after(firstDone.opened, receipt({ messageId: `late-${id}` })),
+      after(secondDone.opened, ebmsError({ code: 'EBMS:4001' })),
+    );
     const [a, b] = fronts;
     const first = post(a.url, message(id));
     await upstream.arrived(before + 1);
@@ -40,7 +47,10 @@ describe.each(ENGINES)('two holders of one message: %s', (engineName) => {
     const second = post(b.url, message(id));
     // the other one takes over when the lease has lapsed, and tells the access point so
     const redelivered = await upstream.arrived(before + 2);
-    expect([redelivered.header('as4-once-copy'), redelivered.header('as4-once-first')]).toEqual(['redelivery', encodeURIComponent(id)]);
+    expect([redelivered.header('as4-once-copy'), redelivered.header('as4-once-first')]).toEqual([
+      'redelivery',
+      encodeURIComponent(id),
+    ]);
     await b.logged({ event: 'takeOver', messageId: id });
     await new Promise((resolve) => setTimeout(resolve, lease));
     firstDone.open();
@@ -55,11 +65,14 @@ describe.each(ENGINES)('two holders of one message: %s', (engineName) => {
     expect(upstream.requests).toHaveLength(before + 2);
   });
 
-  it('both get a Receipt: the first one is everybody\'s, the other is told to the operator', async () => {
+  it("both get a Receipt: the first one is everybody's, the other is told to the operator", async () => {
     const id = freshId();
     const before = upstream.requests.length;
     const [firstDone, secondDone] = [gate(), gate()];
-    upstream.next(after(firstDone.opened, receipt({ messageId: `one-${id}` })), after(secondDone.opened, receipt({ messageId: `two-${id}` })));
+    upstream.next(
+      after(firstDone.opened, receipt({ messageId: `one-${id}` })),
+      after(secondDone.opened, receipt({ messageId: `two-${id}` })),
+    );
     const [a, b] = fronts;
     const first = post(b.url, message(id));
     await upstream.arrived(before + 1);
@@ -90,16 +103,27 @@ describe.each(ENGINES.slice(1))('two nodes with clocks an hour apart: %s', (engi
   it('neither takes over from the other, nor forgets early, nor keeps longer', async () => {
     engine = await startEngine(engineName);
     upstream = await startUpstream(receipt());
-    const settings = { upstream: upstream.url, ...engine.settings, times: { lease: '5s' }, partners: [{ match: { from: 'SHORT' }, window: '2s', late: '1h' }] };
+    const settings = {
+      upstream: upstream.url,
+      ...engine.settings,
+      times: { lease: '5s' },
+      partners: [{ match: { from: 'SHORT' }, window: '2s', late: '1h' }],
+    };
     const shift = join(tempDir('clock').path, 'an-hour-ahead.mjs');
-    writeFileSync(shift, `
+    writeFileSync(
+      shift,
+      `
       const real = Date.now;
       const RealDate = Date;
       globalThis.Date = class extends RealDate { constructor(...given) { if (given.length === 0) super(real() + 3_600_000); else super(...given); } };
       Date.now = () => real() + 3_600_000;
-    `);
+    `,
+    );
     const right = await startFront({ ...settings, node: 'right' });
-    const ahead = await startFront({ ...settings, node: 'ahead' }, { NODE_OPTIONS: `--import=${pathToFileURL(shift).href}` });
+    const ahead = await startFront(
+      { ...settings, node: 'ahead' },
+      { NODE_OPTIONS: `--import=${pathToFileURL(shift).href}` },
+    );
     const id = freshId();
     const working = gate();
     upstream.next(after(working.opened, receipt()));
@@ -118,10 +142,13 @@ describe.each(ENGINES.slice(1))('two nodes with clocks an hour apart: %s', (engi
     const born = await post(ahead.url, built);
     const again = await post(right.url, built);
     expect([born.status, again.headers['as4-once-answer']]).toEqual([200, 'replay']);
-    await eventually(async () => ((await post(right.url, built)).headers['as4-once-answer'] === undefined ? true : undefined), () => 'the window to end');
+    await eventually(
+      async () => ((await post(right.url, built)).headers['as4-once-answer'] === undefined ? true : undefined),
+      () => 'the window to end',
+    );
     expect(upstream.requests.at(-1)!.header('as4-once-copy')).toBe('late');
     expect(upstream.requests).toHaveLength(3);
-    const health = await (await fetch(`${ahead.admin}/healthz`)).json() as { warnings: { code: string }[] };
+    const health = (await (await fetch(`${ahead.admin}/healthz`)).json()) as { warnings: { code: string }[] };
     expect(health.warnings.map(({ code }) => code)).toContain('STORE_CLOCK_SKEW');
     expect(ahead.log().filter((line) => line.event === 'takeOver')).toEqual([]);
   });
@@ -142,7 +169,10 @@ describe('an access point that stands still, and a spool that is full', () => {
 
   it('no answer within patience: uncertain, marked when it is tried again, and its client had 504', async () => {
     const front = await startFront({
-      upstream: upstream.url, ...engine.settings, times: { lease: '200ms', wait: '300ms', answerBy: '500ms', patience: '1s' }, defaults: { window: '1h' },
+      upstream: upstream.url,
+      ...engine.settings,
+      times: { lease: '200ms', wait: '300ms', answerBy: '500ms', patience: '1s' },
+      defaults: { window: '1h' },
     });
     const id = freshId();
     upstream.next(hang());
@@ -154,7 +184,9 @@ describe('an access point that stands still, and a spool that is full', () => {
 
   it('a full spool refuses what would not fit, claims nothing, and has room again afterwards', async () => {
     const front = await startFront({
-      upstream: upstream.url, ...engine.settings, limits: { memoryPerBody: '16 KiB', spoolDisk: '1 MiB' },
+      upstream: upstream.url,
+      ...engine.settings,
+      limits: { memoryPerBody: '16 KiB', spoolDisk: '1 MiB' },
     });
     const [held, refused] = [freshId(), freshId()];
     const large = (id: string) => message(id, { payloads: ['x'.repeat(700_000)] });

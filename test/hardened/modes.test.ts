@@ -20,9 +20,15 @@ describe('modes while the ledger is away', () => {
     upstream = await startUpstream(receipt());
     const folder = tempDir('modes');
     front = await startFront({
-      upstream: upstream.url, ledger: { redis: { url: redis.url, commandTimeout: '500ms' } }, journal: `${folder.path}/journal`, state: `${folder.path}/state`,
+      upstream: upstream.url,
+      ledger: { redis: { url: redis.url, commandTimeout: '500ms' } },
+      journal: `${folder.path}/journal`,
+      state: `${folder.path}/state`,
       defaults: { mode: 'shadow', key: 'reference+sender', previousKey: 'reference' },
-      partners: [{ match: { from: 'DETECT' }, mode: 'detect-only' }, { match: { from: 'ELIMINATE' }, mode: 'eliminate' }],
+      partners: [
+        { match: { from: 'DETECT' }, mode: 'detect-only' },
+        { match: { from: 'ELIMINATE' }, mode: 'eliminate' },
+      ],
       times: { ledgerOutage: '600ms', settle: '600ms' },
     });
   });
@@ -33,10 +39,13 @@ describe('modes while the ledger is away', () => {
   });
   const away = async (): Promise<void> => {
     await redis.stop();
-    await eventually(async () => ((await fetch(`${front.admin}/healthz/ledger`)).status === 503 ? true : undefined), () => 'the loss to be seen');
+    await eventually(
+      async () => ((await fetch(`${front.admin}/healthz/ledger`)).status === 503 ? true : undefined),
+      () => 'the loss to be seen',
+    );
   };
 
-  it('shadow goes on, unmarked, with the access point\'s own answer, and says that it does not know', async () => {
+  it("shadow goes on, unmarked, with the access point's own answer, and says that it does not know", async () => {
     await away();
     upstream.next(plain(202, 'text/html', 'taken'), ebmsError({ code: 'EBMS:4001' }), receipt());
     const ids = [freshId(), freshId(), freshId()];
@@ -44,15 +53,25 @@ describe('modes while the ledger is away', () => {
     for (const id of ids) answers.push(await post(front.url, message(id)));
     expect(answers.map(({ status }) => status)).toEqual([202, 200, 200]);
     expect([answers[0]!.body.toString(), refersTo(answers[2]!.body)]).toEqual(['taken', ids[2]]);
-    for (const id of ids) expect(await front.logged({ event: 'exchange', messageId: id })).toMatchObject({ mode: 'shadow', would: 'unknown', answer: 'forwarded' });
+    for (const id of ids)
+      expect(await front.logged({ event: 'exchange', messageId: id })).toMatchObject({
+        mode: 'shadow',
+        would: 'unknown',
+        answer: 'forwarded',
+      });
     expect(upstream.requests.every((request) => request.header('as4-once-copy') === undefined)).toBe(true);
   });
 
   it('shadow goes on with what cannot be read, and reports it', async () => {
-    const broken = await post(front.url, { body: Buffer.from('<not-soap/>'), headers: { 'content-type': 'application/soap+xml' } });
+    const broken = await post(front.url, {
+      body: Buffer.from('<not-soap/>'),
+      headers: { 'content-type': 'application/soap+xml' },
+    });
     expect(broken.status).toBe(200);
     expect(upstream.requests).toHaveLength(1);
-    expect(await front.logged({ event: 'exchange', mode: 'shadow', would: 'refuse' })).toMatchObject({ answer: 'passed' });
+    expect(await front.logged({ event: 'exchange', mode: 'shadow', would: 'refuse' })).toMatchObject({
+      answer: 'passed',
+    });
   });
 
   it('shadow: the ledger is lost while the access point works, and its answer leaves all the same', async () => {
@@ -75,10 +94,13 @@ describe('modes while the ledger is away', () => {
     writeFileSync(file, readFileSync(file, 'utf8').replace('mode: shadow', 'mode: eliminate'));
     front.process.signal('SIGHUP');
     await front.logged({ event: 'reload' });
-    const copy = await eventually(async () => {
-      const answer = await post(front.url, signedMessage(id));
-      return answer.status === 200 ? answer : undefined;
-    }, () => 'Redis to be found again');
+    const copy = await eventually(
+      async () => {
+        const answer = await post(front.url, signedMessage(id));
+        return answer.status === 200 ? answer : undefined;
+      },
+      () => 'Redis to be found again',
+    );
     expect([copy.headers['as4-once-answer'], copy.body.equals(first.body)]).toEqual(['replay', true]);
     expect(upstream.requests).toHaveLength(1);
   });

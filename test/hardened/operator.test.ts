@@ -10,7 +10,11 @@ import { ENGINES, startEngine, type Engine } from '../front/engines.js';
 import { startFront, stopFronts, type Front } from '../front/front-process.js';
 import { freshId, gate, post, refersTo, signedMessage } from '../front/messages.js';
 
-const shape = z.fromJSONSchema(JSON.parse(readFileSync(join(ROOT, 'schemas', 'records.schema.json'), 'utf8')) as Parameters<typeof z.fromJSONSchema>[0]);
+const shape = z.fromJSONSchema(
+  JSON.parse(readFileSync(join(ROOT, 'schemas', 'records.schema.json'), 'utf8')) as Parameters<
+    typeof z.fromJSONSchema
+  >[0],
+);
 /** What a command printed with --json, if it has the shape that schemas/ promises. */
 function asDocumented(stdout: string): unknown {
   const value: unknown = JSON.parse(stdout);
@@ -19,7 +23,7 @@ function asDocumented(stdout: string): unknown {
 }
 
 /** The way out of every held message, by the commands an operator has, while servers run on the same ledger. */
-describe.each(ENGINES.slice(0, 2))('the operator\'s way out: %s', (engineName) => {
+describe.each(ENGINES.slice(0, 2))("the operator's way out: %s", (engineName) => {
   const folder = tempDir('operator');
   let engine: Engine;
   let upstream: ScriptedUpstream;
@@ -28,7 +32,12 @@ describe.each(ENGINES.slice(0, 2))('the operator\'s way out: %s', (engineName) =
   beforeAll(async () => {
     engine = await startEngine(engineName);
     upstream = await startUpstream(receipt());
-    front = await startFront({ upstream: upstream.url, ...engine.settings, times: { wait: '20s' }, partners: [{ match: { from: 'CAREFUL' }, name: 'careful', uncertain: 'hold' }] });
+    front = await startFront({
+      upstream: upstream.url,
+      ...engine.settings,
+      times: { wait: '20s' },
+      partners: [{ match: { from: 'CAREFUL' }, name: 'careful', uncertain: 'hold' }],
+    });
   });
   afterAll(async () => {
     await stopFronts();
@@ -65,12 +74,21 @@ describe.each(ENGINES.slice(0, 2))('the operator\'s way out: %s', (engineName) =
     expect(listed.stdout).toContain(`--key ${key}`);
     const shown = await cli('show', id);
     expect(shown.code).toBe(0);
-    for (const line of [/^message +\S+@front\.test$/m, /^state +held: waits for an operator: as4-once settle --key/m, /^from +CAREFUL$/m, /^rule +careful, window 90d/m,
-      /^copies +1 after the first/m, /^ {2}\d{4}-\d\d-\d\dT\S+Z {2}attempt 1 began on /m, /^ {2}\S+Z {2}attempt 1 uncertain \(reset\)$/m]) {
+    for (const line of [
+      /^message +\S+@front\.test$/m,
+      /^state +held: waits for an operator: as4-once settle --key/m,
+      /^from +CAREFUL$/m,
+      /^rule +careful, window 90d/m,
+      /^copies +1 after the first/m,
+      /^ {2}\d{4}-\d\d-\d\dT\S+Z {2}attempt 1 began on /m,
+      /^ {2}\S+Z {2}attempt 1 uncertain \(reset\)$/m,
+    ]) {
       expect(shown.stdout).toMatch(line);
     }
     const byKey = await cli('show', '--key', key, '--json');
-    expect(asDocumented(byKey.stdout)).toMatchObject([{ reference: id, state: 'held', key, verdict: { level: 'act' } }]);
+    expect(asDocumented(byKey.stdout)).toMatchObject([
+      { reference: id, state: 'held', key, verdict: { level: 'act' } },
+    ]);
     expect((await cli('show', id, '--from', 'SOMEBODY')).code).toBe(1);
     const unknown = await cli('show', 'nobody@sent.this');
     expect([unknown.code, unknown.stderr]).toEqual([1, expect.stringContaining('NOT_FOUND')]);
@@ -80,32 +98,58 @@ describe.each(ENGINES.slice(0, 2))('the operator\'s way out: %s', (engineName) =
     const { id } = await held();
     const another = await held();
     const reason = ['--reason', 'found in its message store'];
-    expect(await cli('settle', id, '--receipt', receiptFile(another.id), ...reason)).toMatchObject({ code: 1, stderr: expect.stringContaining('RECEIPT_FOREIGN') });
-    expect(await cli('settle', id, '--receipt', receiptFile(id, { digests: 'other' }), ...reason)).toMatchObject({ code: 1, stderr: expect.stringContaining('digests') });
-    expect(await cli('settle', id, '--receipt', receiptFile(id, { error: {} }), ...reason)).toMatchObject({ code: 1, stderr: expect.stringContaining('RECEIPT_FOREIGN') });
-    expect(await cli('settle', id, '--receipt', receiptFile(id))).toMatchObject({ code: 2, stderr: expect.stringContaining('--reason') });
+    expect(await cli('settle', id, '--receipt', receiptFile(another.id), ...reason)).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('RECEIPT_FOREIGN'),
+    });
+    expect(await cli('settle', id, '--receipt', receiptFile(id, { digests: 'other' }), ...reason)).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('digests'),
+    });
+    expect(await cli('settle', id, '--receipt', receiptFile(id, { error: {} }), ...reason)).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('RECEIPT_FOREIGN'),
+    });
+    expect(await cli('settle', id, '--receipt', receiptFile(id))).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('--reason'),
+    });
     expect((await sent(id)).status).toBe(503);
 
     const file = receiptFile(id, { messageId: `kept-${id}` });
     const settled = await cli('settle', id, '--receipt', file, ...reason);
     expect(settled).toMatchObject({ code: 0, stdout: 'settled: later copies get this Receipt\n' });
     const copy = await sent(id);
-    expect([copy.status, copy.headers['as4-once-answer'], copy.body.equals(readFileSync(file))]).toEqual([200, 'replay', true]);
+    expect([copy.status, copy.headers['as4-once-answer'], copy.body.equals(readFileSync(file))]).toEqual([
+      200,
+      'replay',
+      true,
+    ]);
     expect(arrived(id)).toHaveLength(1);
-    expect(asDocumented((await cli('show', id, '--json')).stdout)).toMatchObject([{ state: 'settled', reply: { receiptId: `kept-${id}` } }]);
+    expect(asDocumented((await cli('show', id, '--json')).stdout)).toMatchObject([
+      { state: 'settled', reply: { receiptId: `kept-${id}` } },
+    ]);
     const { stdout } = await cli('show', id);
     expect(stdout).toMatch(/^state +settled/m);
     expect(stdout).toMatch(new RegExp(`^receipt +kept-${id}$`, 'm'));
     expect(stdout).toMatch(/^ {2}\S+Z {2}settle by \S+@\S+: found in its message store$/m);
     // the same again is done already; another way out is none any more
     expect((await cli('settle', id, '--receipt', file, ...reason)).code).toBe(0);
-    expect(await cli('release', id, ...reason)).toMatchObject({ code: 1, stderr: expect.stringContaining('NOT_ALLOWED') });
+    expect(await cli('release', id, ...reason)).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('NOT_ALLOWED'),
+    });
   });
 
   it('release: the next copy is delivered once, marked, whatever policy says; and what comes of it counts', async () => {
     const { id } = await held('CAREFUL');
     const released = await cli('release', id, '--reason', 'not in the ERP', '--json');
-    expect(asDocumented(released.stdout)).toMatchObject({ reference: id, state: 'open', cleared: true, decisions: [{ what: 'release', reason: 'not in the ERP' }] });
+    expect(asDocumented(released.stdout)).toMatchObject({
+      reference: id,
+      state: 'open',
+      cleared: true,
+      decisions: [{ what: 'release', reason: 'not in the ERP' }],
+    });
     upstream.next(plain(500, 'text/html', 'broken again'));
     expect((await sent(id, 'CAREFUL')).status).toBe(502);
     expect((await sent(id, 'CAREFUL')).status).toBe(503);
@@ -121,7 +165,9 @@ describe.each(ENGINES.slice(0, 2))('the operator\'s way out: %s', (engineName) =
     upstream.next(plain(500, 'text/html', 'broken'));
     expect((await sent(id)).status).toBe(502);
     expect((await cli('list', '--uncertain')).stdout).toContain(id);
-    expect((await cli('settle', id, '--receipt', receiptFile(id, { digests: 'none' }), '--reason', 'it says so')).code).toBe(0);
+    expect(
+      (await cli('settle', id, '--receipt', receiptFile(id, { digests: 'none' }), '--reason', 'it says so')).code,
+    ).toBe(0);
     expect((await sent(id)).headers['as4-once-answer']).toBe('replay');
     expect((await cli('list', '--uncertain')).stdout).not.toContain(id);
   });
@@ -134,11 +180,29 @@ describe.each(ENGINES.slice(0, 2))('the operator\'s way out: %s', (engineName) =
     const first = sent(id);
     await upstream.arrived(before + 1);
     expect((await cli('list', '--in-flight')).stdout).toContain(id);
-    expect(await cli('release', id, '--reason', 'impatient')).toMatchObject({ code: 1, stderr: expect.stringContaining('LEASE_LIVE') });
-    expect(await cli('settle', id, '--receipt', receiptFile(id), '--reason', 'impatient')).toMatchObject({ code: 1, stderr: expect.stringContaining('LEASE_LIVE') });
+    expect(await cli('release', id, '--reason', 'impatient')).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('LEASE_LIVE'),
+    });
+    expect(await cli('settle', id, '--receipt', receiptFile(id), '--reason', 'impatient')).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('LEASE_LIVE'),
+    });
     const waiting = sent(id);
     await front.metricIs('as4_once_waiting', 1);
-    expect((await cli('settle', id, '--receipt', receiptFile(id, { messageId: `forced-${id}` }), '--reason', 'its process is gone', '--force')).code).toBe(0);
+    expect(
+      (
+        await cli(
+          'settle',
+          id,
+          '--receipt',
+          receiptFile(id, { messageId: `forced-${id}` }),
+          '--reason',
+          'its process is gone',
+          '--force',
+        )
+      ).code,
+    ).toBe(0);
     expect((await waiting).body.toString()).toContain(`forced-${id}`);
     working.open();
     // the first valid Receipt won: everybody has the same one
@@ -151,13 +215,16 @@ describe.each(ENGINES.slice(0, 2))('the operator\'s way out: %s', (engineName) =
     upstream.next(reset('body'), reset('body'));
     await sent(id, 'ONE');
     await sent(id, 'TWO');
-    expect(await cli('release', id, '--reason', 'x')).toMatchObject({ code: 2, stderr: expect.stringMatching(/2 records.*from ONE.*from TWO|2 records.*from TWO.*from ONE/) });
+    expect(await cli('release', id, '--reason', 'x')).toMatchObject({
+      code: 2,
+      stderr: expect.stringMatching(/2 records.*from ONE.*from TWO|2 records.*from TWO.*from ONE/),
+    });
     expect((await cli('release', id, '--from', 'TWO', '--reason', 'x')).code).toBe(0);
     expect((await sent(id, 'TWO')).status).toBe(200);
     expect((await sent(id, 'ONE')).status).toBe(503);
   });
 
-  it('what a sender wrote does not steer the operator\'s terminal', async () => {
+  it("what a sender wrote does not steer the operator's terminal", async () => {
     const id = `\u001b]0;owned\u0007${freshId()}`.replaceAll(/[\u0000-\u001f]/g, '\u009b');
     upstream.next(reset('body'));
     await sent(id);
@@ -168,12 +235,21 @@ describe.each(ENGINES.slice(0, 2))('the operator\'s way out: %s', (engineName) =
   });
 });
 
-describe('the operator\'s commands, where the ledger is out of reach', () => {
+describe("the operator's commands, where the ledger is out of reach", () => {
   it('say so and end with 75', async () => {
     const engine = await startEngine('redis with ioredis');
     const folder = tempDir('operator-down');
     const file = join(folder.path, 'front.yaml');
-    writeFileSync(file, JSON.stringify({ role: 'front', listen: '127.0.0.1:0', upstream: 'http://127.0.0.1:1/as4', accessPoint: 'phase4', ledger: { redis: { url: engine.redis!.url, connectTimeout: '500ms' } } }));
+    writeFileSync(
+      file,
+      JSON.stringify({
+        role: 'front',
+        listen: '127.0.0.1:0',
+        upstream: 'http://127.0.0.1:1/as4',
+        accessPoint: 'phase4',
+        ledger: { redis: { url: engine.redis!.url, connectTimeout: '500ms' } },
+      }),
+    );
     await engine.redis!.stop();
     const { code, stderr } = await runCli(['list', '--held', '--config', file]);
     expect([code, stderr]).toEqual([75, expect.stringContaining('LEDGER_DOWN')]);

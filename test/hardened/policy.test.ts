@@ -40,9 +40,6 @@ const PARTNERS = [
   { match: { from: 'KNOWN-HOLD' }, known: 'hold' },
   { match: { from: 'RESPONSE' }, replyPattern: 'response' },
   { match: { from: 'CALLBACK' }, replyPattern: 'callback', mode: 'detect-only' },
-  { match: { from: 'WAIT-0' }, wait: '0s' },
-  { match: { from: 'LATE' }, window: '1s', late: '1h' },
-  { match: { from: 'WINDOW' }, window: '1s' },
 ] as const;
 
 let engine: Engine;
@@ -52,7 +49,12 @@ let front: Front;
 beforeAll(async () => {
   engine = await startEngine('embedded');
   upstream = await startUpstream(receipt());
-  front = await startFront({ upstream: upstream.url, ...engine.settings, times: { upstreamOutage: '0s' }, partners: PARTNERS });
+  front = await startFront({
+    upstream: upstream.url,
+    ...engine.settings,
+    times: { upstreamOutage: '0s' },
+    partners: PARTNERS,
+  });
   ledger = await engine.open();
 });
 afterAll(async () => {
@@ -62,11 +64,13 @@ afterAll(async () => {
   await engine.close();
 });
 
-const send = (from: string, id: string, choices: MessageChoices = {}): Promise<Answer> => post(front.url, signedMessage(id, { from, ...choices }));
+const send = (from: string, id: string, choices: MessageChoices = {}): Promise<Answer> =>
+  post(front.url, signedMessage(id, { from, ...choices }));
 const other = (id: string): MessageChoices => ({ payloads: [`<Invoice>another than ${id}</Invoice>`] });
 /** What reached the access point of one id, in order. */
 const arrived = (id: string): readonly Received[] => upstream.requests.filter(({ body }) => body.includes(id));
-const marks = (id: string): readonly (string | undefined)[] => arrived(id).map((request) => request.header('as4-once-copy'));
+const marks = (id: string): readonly (string | undefined)[] =>
+  arrived(id).map((request) => request.header('as4-once-copy'));
 const exchange = (id: string, nth = 1) => front.logged({ event: 'exchange', messageId: id }, nth);
 const isReplayOf = (answer: Answer, first: Answer): void => {
   expect(answer.headers['as4-once-answer']).toBe('replay');
@@ -113,20 +117,24 @@ describe('key', () => {
     expect(arrived(id)).toHaveLength(2);
   });
 
-  it.each(['CONTENT-A', 'SENDER-CONTENT', 'RECIPIENT-CONTENT'])('with +content other content is another message: %s', async (from) => {
-    const id = freshId();
-    const one = await send(from, id);
-    const two = await send(from, id, other(id));
-    isReplayOf(await send(from, id), one);
-    isReplayOf(await send(from, id, other(id)), two);
-    expect(arrived(id)).toHaveLength(2);
-  });
+  it.each(['CONTENT-A', 'SENDER-CONTENT', 'RECIPIENT-CONTENT'])(
+    'with +content other content is another message: %s',
+    async (from) => {
+      const id = freshId();
+      const one = await send(from, id);
+      const two = await send(from, id, other(id));
+      isReplayOf(await send(from, id), one);
+      isReplayOf(await send(from, id, other(id)), two);
+      expect(arrived(id)).toHaveLength(2);
+    },
+  );
 
   it('+datetime is for EDI: the file is refused with its line', async () => {
     const { code, stderr } = await runCli(['check', '--config', 'examples/policy/key-reference-datetime.yaml']);
     expect([code, stderr]).toEqual([0, '']);
-    await expect(startFront({ upstream: upstream.url, ledger: { memory: true }, defaults: { key: 'reference+datetime' } }))
-      .rejects.toThrow(/front\.yaml:\d+:\d+.*KEY_DATETIME|\+datetime is for EDIFACT and X12/);
+    await expect(
+      startFront({ upstream: upstream.url, ledger: { memory: true }, defaults: { key: 'reference+datetime' } }),
+    ).rejects.toThrow(/front\.yaml:\d+:\d+.*KEY_DATETIME|\+datetime is for EDIFACT and X12/);
   });
 });
 
@@ -138,7 +146,7 @@ describe('mode', () => {
     expect(marks(id)).toEqual(['first']);
   });
 
-  it('detect-only: a copy goes on at once, marked, and gets the access point\'s own answer; the first Receipt stays', async () => {
+  it("detect-only: a copy goes on at once, marked, and gets the access point's own answer; the first Receipt stays", async () => {
     const id = freshId();
     const working = gate();
     const before = upstream.requests.length;
@@ -156,13 +164,20 @@ describe('mode', () => {
     expect(await front.logged({ event: 'shadow', messageId: id }, 1)).toMatchObject({ would: 'inFlight' });
     expect(await front.logged({ event: 'shadow', messageId: id }, 2)).toMatchObject({ would: 'mismatch' });
     // copies are counted in the answer's own step and written a moment later
-    await eventually(async () => ((await recordsOf(id))[0]?.copies === 2 ? true : undefined), () => 'two copies to be counted');
+    await eventually(
+      async () => ((await recordsOf(id))[0]?.copies === 2 ? true : undefined),
+      () => 'two copies to be counted',
+    );
     expect((await recordsOf(id))[0]).toMatchObject({ state: 'settled', reply: { receiptId: `first-${id}` } });
   });
 
-  it('shadow: everything goes on unmarked with the access point\'s own answer, and the log says what eliminate would have done', async () => {
+  it("shadow: everything goes on unmarked with the access point's own answer, and the log says what eliminate would have done", async () => {
     const id = freshId();
-    upstream.next(plain(500, 'text/html', 'broken'), ebmsError({ code: 'EBMS:4001' }), receipt({ messageId: `proof-${id}` }));
+    upstream.next(
+      plain(500, 'text/html', 'broken'),
+      ebmsError({ code: 'EBMS:4001' }),
+      receipt({ messageId: `proof-${id}` }),
+    );
     const first = await send('SHADOW', id);
     const duplicate = await send('SHADOW', id);
     const accepted = await send('SHADOW', id);
@@ -191,7 +206,7 @@ describe('mismatch', () => {
     expect(arrived(id)).toHaveLength(1);
   });
 
-  it('replay: the first message\'s Receipt, with its digests', async () => {
+  it("replay: the first message's Receipt, with its digests", async () => {
     const id = freshId();
     const first = await send('REPLAY', id);
     isReplayOf(await send('REPLAY', id, other(id)), first);
@@ -262,8 +277,16 @@ describe('upstreamDuplicate', () => {
 
 describe('bundle and unsigned', () => {
   const bundled = (from: string, id: string): MessageChoices => ({
-    from, messageId: id,
-    plan: { tamper: (xml) => xml.replace(/<\/((?:\w+:)?)UserMessage>/, (end, prefix: string) => `${end}<${prefix}SignalMessage><${prefix}MessageInfo><${prefix}Timestamp>2026-11-30T12:00:00Z</${prefix}Timestamp><${prefix}MessageId>signal-${id}</${prefix}MessageId><${prefix}RefToMessageId>earlier@test</${prefix}RefToMessageId></${prefix}MessageInfo><${prefix}Receipt/></${prefix}SignalMessage>`) },
+    from,
+    messageId: id,
+    plan: {
+      tamper: (xml) =>
+        xml.replace(
+          /<\/((?:\w+:)?)UserMessage>/,
+          (end, prefix: string) =>
+            `${end}<${prefix}SignalMessage><${prefix}MessageInfo><${prefix}Timestamp>2026-11-30T12:00:00Z</${prefix}Timestamp><${prefix}MessageId>signal-${id}</${prefix}MessageId><${prefix}RefToMessageId>earlier@test</${prefix}RefToMessageId></${prefix}MessageInfo><${prefix}Receipt/></${prefix}SignalMessage>`,
+        ),
+    },
   });
 
   it('bundle: refuse, and bundle: forward', async () => {
@@ -277,7 +300,9 @@ describe('bundle and unsigned', () => {
 
   it('unsigned: accept, and unsigned: refuse', async () => {
     const [accepted, refused] = [freshId(), freshId()];
-    expect(refersTo((await post(front.url, as4Message({ messageId: accepted, from: 'UNSIGNED-ACCEPT' }))).body)).toBe(accepted);
+    expect(refersTo((await post(front.url, as4Message({ messageId: accepted, from: 'UNSIGNED-ACCEPT' }))).body)).toBe(
+      accepted,
+    );
     const answer = await post(front.url, as4Message({ messageId: refused, from: 'UNSIGNED-REFUSE' }));
     expect(errorCodes(answer.body)).toEqual(['EBMS:0103']);
     expect(arrived(refused)).toHaveLength(0);
@@ -289,8 +314,18 @@ describe('known: a message that was imported without its Receipt', () => {
   const imported = async (from: string): Promise<string> => {
     const id = freshId();
     const party = { value: from, type: PEPPOL.partyType };
-    const key = duplicateKey({ protocol: 'as4', reference: id, facts: { from: [party], to: [] }, signed: true }, 'reference+sender', 'default');
-    const record = { ...sampleImport(key, Date.now() - 60_000), reference: id, scope: 'default', sender: '', facts: { from: [party], to: [] } };
+    const key = duplicateKey(
+      { protocol: 'as4', reference: id, facts: { from: [party], to: [] }, signed: true },
+      'reference+sender',
+      'default',
+    );
+    const record = {
+      ...sampleImport(key, Date.now() - 60_000),
+      reference: id,
+      scope: 'default',
+      sender: '',
+      facts: { from: [party], to: [] },
+    };
     expect(await ledger.adopt(record)).toBe(true);
     return id;
   };
@@ -319,7 +354,7 @@ describe('replyPattern', () => {
    * An empty 202 of a callback partner was noted as an uncertain attempt, so that the list of what an operator has to
    * look at filled with messages nobody can decide about, and later copies of them were held.
    */
-  it('callback: each copy goes on, marked, with the access point\'s own answer, and no operator is asked', async () => {
+  it("callback: each copy goes on, marked, with the access point's own answer, and no operator is asked", async () => {
     const id = freshId();
     upstream.next(plain(202, undefined, ''), plain(202, undefined, ''), plain(202, undefined, ''));
     for (let copy = 0; copy < 3; copy += 1) {
@@ -327,44 +362,19 @@ describe('replyPattern', () => {
       expect([answer.status, answer.body.length]).toEqual([202, 0]);
     }
     expect(marks(id)).toEqual(['first', 'redelivery', 'redelivery']);
-    const waiting = [...await ledger.list('held'), ...await ledger.list('uncertain')];
+    const waiting = [...(await ledger.list('held')), ...(await ledger.list('uncertain'))];
     expect(waiting.filter(({ reference }) => reference === id)).toEqual([]);
     expect(front.log().filter((line) => line.event === 'uncertain' && line['messageId'] === id)).toEqual([]);
   });
 
   it('callback with eliminate is refused, with path and line', async () => {
-    await expect(startFront({ upstream: upstream.url, ledger: { memory: true }, partners: [{ match: { from: 'X' }, replyPattern: 'callback' }] }))
-      .rejects.toThrow(/front\.yaml:\d+:\d+.*replyPattern.*detect-only/);
-  });
-});
-
-describe('wait, window and late', () => {
-  it('wait: 0s answers a copy of what is in work at once', async () => {
-    const id = freshId();
-    const working = gate();
-    const before = upstream.requests.length;
-    upstream.next(after(working.opened, receipt()));
-    const first = send('WAIT-0', id);
-    await upstream.arrived(before + 1);
-    expect((await send('WAIT-0', id)).body.toString()).toMatch(/^IN_PROGRESS/);
-    working.open();
-    expect((await first).status).toBe(200);
-  });
-
-  it.each([
-    ['late keeps the record, so the copy is told from a first one whatever its Timestamp says', 'LATE', '2099-01-01T00:00:00Z'],
-    ['without a record its own Timestamp tells', 'WINDOW', '2026-01-01T00:00:00Z'],
-  ])('after its window a copy is delivered anew, labelled: %s', async (_why, from, timestamp) => {
-    const id = freshId();
-    const first = await send(from, id, { timestamp });
-    const again = await eventually(async () => {
-      const answer = await send(from, id, { timestamp });
-      return answer.headers['as4-once-answer'] === undefined ? answer : undefined;
-    }, () => 'the window to end');
-    expect(again.body.equals(first.body)).toBe(false);
-    expect(marks(id).at(-1)).toBe('late');
-    if (from === 'LATE') expect(arrived(id).at(-1)!.header('as4-once-first')).toBe(encodeURIComponent(id));
-    await front.logged({ event: 'late', messageId: id });
+    await expect(
+      startFront({
+        upstream: upstream.url,
+        ledger: { memory: true },
+        partners: [{ match: { from: 'X' }, replyPattern: 'callback' }],
+      }),
+    ).rejects.toThrow(/front\.yaml:\d+:\d+.*replyPattern.*detect-only/);
   });
 });
 

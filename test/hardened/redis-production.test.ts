@@ -26,8 +26,17 @@ const CLIENTS = ['ioredis', 'node-redis'] as const;
 async function front(redis: Settings, more: Settings = {}): Promise<{ upstream: ScriptedUpstream; front: Front }> {
   const upstream = await startUpstream(receipt());
   const folder = tempDir('redis-production');
-  toClose.push(() => upstream.close(), () => folder.remove());
-  const started = await startFront({ upstream: upstream.url, ledger: { redis }, journal: `${folder.path}/journal`, state: `${folder.path}/state`, ...more });
+  toClose.push(
+    () => upstream.close(),
+    () => folder.remove(),
+  );
+  const started = await startFront({
+    upstream: upstream.url,
+    ledger: { redis },
+    journal: `${folder.path}/journal`,
+    state: `${folder.path}/state`,
+    ...more,
+  });
   return { upstream, front: started };
 }
 
@@ -51,7 +60,8 @@ describe.each(CLIENTS)('Sentinel, with %s', (client) => {
     const sentinels = await startRedisSentinels();
     toClose.push(() => sentinels.close());
     // the failover begins only after twelve seconds
-    for (const sentinel of sentinels.sentinels) await sentinel.command('SENTINEL', 'SET', sentinels.name, 'down-after-milliseconds', 12_000);
+    for (const sentinel of sentinels.sentinels)
+      await sentinel.command('SENTINEL', 'SET', sentinels.name, 'down-after-milliseconds', 12_000);
     const nodes = sentinels.sentinels.map(({ port }) => `127.0.0.1:${port}`);
     const all = await front(
       { sentinel: { name: sentinels.name, nodes }, client, waitReplicas: 1, commandTimeout: '1s' },
@@ -68,22 +78,32 @@ describe.each(CLIENTS)('Sentinel, with %s', (client) => {
     const answers = await Promise.all([...before, ...during]);
     expect(answers.map((answer) => [answer.status, refersTo(answer.body)])).toEqual(ids.map((id) => [200, id]));
     for (const id of ids) {
-      const marks = all.upstream.requests.filter(({ body }) => body.includes(id)).map((request) => request.header('as4-once-copy'));
+      const marks = all.upstream.requests
+        .filter(({ body }) => body.includes(id))
+        .map((request) => request.header('as4-once-copy'));
       expect(marks.filter((mark) => mark === 'first')).toHaveLength(1);
     }
-    for (const [n, id] of ids.entries()) expect(refersTo((await post(all.front.url, message(id))).body), `copy ${n}`).toBe(id);
+    for (const [n, id] of ids.entries())
+      expect(refersTo((await post(all.front.url, message(id))).body), `copy ${n}`).toBe(id);
     if (client === 'node-redis') await callersClient(sentinels.name, sentinels.sentinels);
   }, 180_000);
 });
 
 /** A client handed in, whose pool holds one connection, takes a burst too. */
 async function callersClient(name: string, sentinels: readonly RedisServer[]): Promise<void> {
-  const client = createSentinel({ name, sentinelRootNodes: sentinels.map(({ port }) => ({ host: '127.0.0.1', port })), masterPoolSize: 1 });
+  const client = createSentinel({
+    name,
+    sentinelRootNodes: sentinels.map(({ port }) => ({ host: '127.0.0.1', port })),
+    masterPoolSize: 1,
+  });
   client.on('error', () => undefined);
   await client.connect();
   const ledger = await redisLedger({ client, waitReplicas: 1 });
   const claims = Array.from({ length: 40 }, (_, n) => sampleClaim(sampleKey(`burst ${n}`), 'a'));
-  const [answers, held] = await Promise.all([Promise.all(claims.map((claim) => ledger.claim(claim))), ledger.list('held')]);
+  const [answers, held] = await Promise.all([
+    Promise.all(claims.map((claim) => ledger.claim(claim))),
+    ledger.list('held'),
+  ]);
   expect([answers.every(({ kind }) => kind === 'claimed'), held]).toEqual([true, []]);
   await ledger.close();
   expect(client.isOpen).toBe(true);
@@ -111,11 +131,14 @@ describe.each(CLIENTS)('waitReplicas, with %s', (client) => {
   it('without its replica nothing is claimed or delivered, and health says why', async () => {
     const redis = await startRedis({ appendonly: 'yes' });
     toClose.push(() => redis.close());
-    const all = await front({ url: redis.url, client, waitReplicas: 1, commandTimeout: '500ms' }, { times: { ledgerOutage: '500ms' } });
+    const all = await front(
+      { url: redis.url, client, waitReplicas: 1, commandTimeout: '500ms' },
+      { times: { ledgerOutage: '500ms' } },
+    );
     const refused = await post(all.front.url, message(freshId()));
     expect([refused.status, refused.body.toString().split(':')[0]]).toEqual([503, 'LEDGER_DOWN']);
     expect(all.upstream.requests).toHaveLength(0);
-    const health = await (await fetch(`${all.front.admin}/healthz`)).json() as { warnings: { code: string }[] };
+    const health = (await (await fetch(`${all.front.admin}/healthz`)).json()) as { warnings: { code: string }[] };
     expect(health.warnings.map(({ code }) => code)).toContain('STORE_REPLICAS_MISSING');
   });
 });
@@ -136,11 +159,20 @@ describe('TLS', () => {
     writeFileSync(ca, authority.certificatePem);
     const [ours, theirs] = [files('front'), files('redis.test')];
     const port = await freePort();
-    const redis = await startRedis({ 'tls-port': port, 'tls-cert-file': theirs.cert, 'tls-key-file': theirs.key, 'tls-ca-cert-file': ca, 'tls-auth-clients': 'yes' });
+    const redis = await startRedis({
+      'tls-port': port,
+      'tls-cert-file': theirs.cert,
+      'tls-key-file': theirs.key,
+      'tls-ca-cert-file': ca,
+      'tls-auth-clients': 'yes',
+    });
     toClose.push(() => redis.close());
     const tls = { ca, certificate: ours.cert, key: ours.key, serverName: 'redis.test' };
     for (const client of CLIENTS) await worksThrough(await front({ url: `rediss://127.0.0.1:${port}`, client, tls }));
-    const { front: refused, upstream } = await front({ url: `rediss://127.0.0.1:${port}`, tls: { ...tls, serverName: 'somebody-else' } }, { times: { ledgerOutage: '300ms' } });
+    const { front: refused, upstream } = await front(
+      { url: `rediss://127.0.0.1:${port}`, tls: { ...tls, serverName: 'somebody-else' } },
+      { times: { ledgerOutage: '300ms' } },
+    );
     expect((await post(refused.url, message(freshId()))).status).toBe(503);
     expect(upstream.requests).toHaveLength(0);
   });
@@ -157,7 +189,8 @@ describe('the ACL of docs/redis.md', () => {
     const redis = await startRedis();
     toClose.push(() => redis.close());
     await setUser(redis);
-    for (const client of CLIENTS) await worksThrough(await front({ url: redis.url, client, username: 'as4once', password: 'secret' }));
+    for (const client of CLIENTS)
+      await worksThrough(await front({ url: redis.url, client, username: 'as4once', password: 'secret' }));
     await redis.command('FLUSHALL');
     expect(await everything({ url: redis.url, username: 'as4once', password: 'secret' })).toEqual([]);
   });
@@ -172,7 +205,14 @@ describe('the ACL of docs/redis.md', () => {
       await redis.command('FLUSHALL');
       await redis.command('SCRIPT', 'FLUSH');
       await setUser(redis, command);
-      const failed = await everything({ url: redis.url, username: 'as4once', password: 'secret', prefix: 'as4-once:', commandTimeout: 1_000, connectTimeout: 500 });
+      const failed = await everything({
+        url: redis.url,
+        username: 'as4once',
+        password: 'secret',
+        prefix: 'as4-once:',
+        commandTimeout: 1_000,
+        connectTimeout: 500,
+      });
       if (failed.length === 0) needless.push(`${n} ${command}`);
     }
     expect(needless).toEqual([]);
@@ -205,7 +245,9 @@ async function everything(options: RedisLedgerOptions): Promise<readonly string[
       }
       await elsewhere.settle(sampleAttempt(claim).settle('one'));
     });
-    await step('wake', () => Promise.race([wake, new Promise((_, reject) => setTimeout(() => reject(new Error('not woken')), 2_000))]));
+    await step('wake', () =>
+      Promise.race([wake, new Promise((_, reject) => setTimeout(() => reject(new Error('not woken')), 2_000))]),
+    );
     await step('hold', async () => {
       await ledger.claim(other);
       await ledger.release(sampleAttempt(other).release('uncertain', { hold: true }));
@@ -222,7 +264,7 @@ async function everything(options: RedisLedgerOptions): Promise<readonly string[
     await step('note', async () => {
       await ledger.note({ shelf: 'test', entries: { a: 'x', b: 'y' }, keptMs: 3_600_000 });
       await ledger.note({ shelf: 'test', entries: { a: null }, keptMs: 3_600_000 });
-      expect([...await ledger.notes('test')]).toEqual([['b', 'y']]);
+      expect([...(await ledger.notes('test'))]).toEqual([['b', 'y']]);
     });
   } finally {
     unwatch();

@@ -17,19 +17,36 @@ describe.each(['ioredis', 'node-redis'] as const)('Redis at the worst moment, wi
     for (const close of toClose.splice(0).toReversed()) await close();
   });
 
-  async function world(settings: Settings = {}, redisSettings: RedisSettings = {}): Promise<{ redis: RedisServer; upstream: ScriptedUpstream; front: Front }> {
+  async function world(
+    settings: Settings = {},
+    redisSettings: RedisSettings = {},
+  ): Promise<{ redis: RedisServer; upstream: ScriptedUpstream; front: Front }> {
     const redis = await startRedis(redisSettings);
     const upstream = await startUpstream(receipt());
     const folder = tempDir('redis-states');
-    toClose.push(() => redis.close(), () => upstream.close(), () => folder.remove());
+    toClose.push(
+      () => redis.close(),
+      () => upstream.close(),
+      () => folder.remove(),
+    );
     const front = await startFront({
-      upstream: upstream.url, ledger: { redis: { url: redis.url, client, commandTimeout: '1s' } }, journal: `${folder.path}/journal`, state: `${folder.path}/state`,
-      ...settings, times: { settle: '1s', ledgerOutage: '1s', ...(settings['times'] as object) },
+      upstream: upstream.url,
+      ledger: { redis: { url: redis.url, client, commandTimeout: '1s' } },
+      journal: `${folder.path}/journal`,
+      state: `${folder.path}/state`,
+      ...settings,
+      times: { settle: '1s', ledgerOutage: '1s', ...(settings['times'] as object) },
     });
     return { redis, upstream, front };
   }
   /** A message whose answer comes when the gate opens, at the access point already. */
-  async function inWork({ upstream, front }: { upstream: ScriptedUpstream; front: Front }): Promise<{ id: string; answer: Promise<Answer>; open: () => void }> {
+  async function inWork({
+    upstream,
+    front,
+  }: {
+    upstream: ScriptedUpstream;
+    front: Front;
+  }): Promise<{ id: string; answer: Promise<Answer>; open: () => void }> {
     const id = freshId();
     const working = gate();
     const before = upstream.requests.length;
@@ -40,15 +57,21 @@ describe.each(['ioredis', 'node-redis'] as const)('Redis at the worst moment, wi
   }
   const isReplayed = async (front: Front, id: string, first: Answer): Promise<void> => {
     expect([first.status, refersTo(first.body)]).toEqual([200, id]);
-    const copy = await eventually(async () => {
-      const answer = await post(front.url, message(id));
-      return answer.status === 200 ? answer : undefined;
-    }, () => 'a copy to be answered');
+    const copy = await eventually(
+      async () => {
+        const answer = await post(front.url, message(id));
+        return answer.status === 200 ? answer : undefined;
+      },
+      () => 'a copy to be answered',
+    );
     expect(copy.body.equals(first.body)).toBe(true);
     expect(copy.headers['as4-once-answer']).toBe('replay');
   };
   const journalIsEmpty = async (front: Front, id: string): Promise<void> => {
-    await eventually(async () => ((await fetch(`${front.admin}/healthz/ledger`)).status === 200 ? true : undefined), () => 'Redis to be well again');
+    await eventually(
+      async () => ((await fetch(`${front.admin}/healthz/ledger`)).status === 200 ? true : undefined),
+      () => 'Redis to be well again',
+    );
     await front.logged({ event: 'journalClosed', messageId: id });
   };
 
@@ -61,7 +84,7 @@ describe.each(['ioredis', 'node-redis'] as const)('Redis at the worst moment, wi
     expect(all.upstream.requests).toHaveLength(1);
     // what was forgotten beside it is told
     await all.front.logged({ event: 'behind', behind: true });
-    expect((await (await fetch(`${all.front.admin}/healthz`)).json() as { status: string }).status).toBe('down');
+    expect(((await (await fetch(`${all.front.admin}/healthz`)).json()) as { status: string }).status).toBe('down');
   });
 
   it('restarted without its data amid the delivery: the same, and a first copy from before the loss goes on marked', async () => {
@@ -74,7 +97,11 @@ describe.each(['ioredis', 'node-redis'] as const)('Redis at the worst moment, wi
     await isReplayed(all.front, id, await answer);
     await all.front.logged({ event: 'behind', behind: true });
     expect((await post(all.front.url, message(lost))).status).toBe(200);
-    expect(all.upstream.requests.map((request) => request.header('as4-once-copy'))).toEqual(['first', 'first', 'redelivery']);
+    expect(all.upstream.requests.map((request) => request.header('as4-once-copy'))).toEqual([
+      'first',
+      'first',
+      'redelivery',
+    ]);
     await all.front.logged({ event: 'gap', messageId: lost });
   });
 
@@ -83,9 +110,13 @@ describe.each(['ioredis', 'node-redis'] as const)('Redis at the worst moment, wi
     const ids = Array.from({ length: 6 }, freshId);
     all.redis.pause();
     const answers = ids.map((id) => post(all.front.url, message(id)));
-    await eventually(async () => ((await fetch(`${all.front.admin}/healthz/ledger`)).status === 503 ? true : undefined), () => 'the front to notice');
+    await eventually(
+      async () => ((await fetch(`${all.front.admin}/healthz/ledger`)).status === 503 ? true : undefined),
+      () => 'the front to notice',
+    );
     all.redis.resume();
-    for (const [n, answer] of (await Promise.all(answers)).entries()) expect([answer.status, refersTo(answer.body)]).toEqual([200, ids[n]]);
+    for (const [n, answer] of (await Promise.all(answers)).entries())
+      expect([answer.status, refersTo(answer.body)]).toEqual([200, ids[n]]);
     expect(all.upstream.requests.map((request) => request.header('as4-once-copy'))).toEqual(ids.map(() => 'first'));
   });
 
@@ -111,7 +142,14 @@ describe.each(['ioredis', 'node-redis'] as const)('Redis at the worst moment, wi
     mkdirSync(blocked);
     const saved = async (status: string): Promise<void> => {
       await all.redis.command('BGSAVE');
-      await eventually(async () => ((await all.redis.info('rdb_bgsave_in_progress')) === '0' && (await all.redis.info('rdb_last_bgsave_status')) === status ? true : undefined), () => `the snapshot to be ${status}`);
+      await eventually(
+        async () =>
+          (await all.redis.info('rdb_bgsave_in_progress')) === '0' &&
+          (await all.redis.info('rdb_last_bgsave_status')) === status
+            ? true
+            : undefined,
+        () => `the snapshot to be ${status}`,
+      );
     };
     await saved('err');
     const refused = await post(all.front.url, message(freshId()));
@@ -132,16 +170,22 @@ describe.each(['ioredis', 'node-redis'] as const)('Redis at the worst moment, wi
     await all.redis.set('maxmemory', Math.floor(Number(await all.redis.info('used_memory')) / 2));
     open();
     await isReplayed(all.front, id, await answer);
-    await eventually(async () => {
-      const refused = await post(all.front.url, message(freshId()));
-      expect(refused.status).toBe(503);
-      return refused.body.toString().startsWith('LEDGER_FULL') ? true : undefined;
-    }, () => 'the ledger to be called full');
+    await eventually(
+      async () => {
+        const refused = await post(all.front.url, message(freshId()));
+        expect(refused.status).toBe(503);
+        return refused.body.toString().startsWith('LEDGER_FULL') ? true : undefined;
+      },
+      () => 'the ledger to be called full',
+    );
     expect(all.front.log().filter((line) => line.event === 'journaled')).toEqual([]);
     expect(all.upstream.requests).toHaveLength(1);
     await all.redis.set('maxmemory', 0);
     const later = freshId();
-    await eventually(async () => ((await post(all.front.url, message(later))).status === 200 ? true : undefined), () => 'new claims to be taken again');
+    await eventually(
+      async () => ((await post(all.front.url, message(later))).status === 200 ? true : undefined),
+      () => 'new claims to be taken again',
+    );
   });
 
   it('above 90 % of maxmemory: no new claims although it would take them, health says so, copies are replayed', async () => {
@@ -151,14 +195,20 @@ describe.each(['ioredis', 'node-redis'] as const)('Redis at the worst moment, wi
     // On an empty server 5 % are less than what one more connection takes, and it would be full and not nearly full.
     await all.redis.command('SETRANGE', 'ballast', String(64 << 20), 'x');
     await all.redis.set('maxmemory', Math.floor(Number(await all.redis.info('used_memory')) / 0.95));
-    const refused = await eventually(async () => {
-      const seen = await post(all.front.url, message(freshId()));
-      return seen.status === 503 ? seen : undefined;
-    }, () => 'new claims to be refused');
+    const refused = await eventually(
+      async () => {
+        const seen = await post(all.front.url, message(freshId()));
+        return seen.status === 503 ? seen : undefined;
+      },
+      () => 'new claims to be refused',
+    );
     expect(refused.body.toString()).toMatch(/^LEDGER_FULL/);
     expect(await all.redis.command('SET', 'still', 'room')).toBe('OK');
     await isReplayed(all.front, id, first);
-    const health = await (await fetch(`${all.front.admin}/healthz`)).json() as { status: string; warnings: { code: string }[] };
+    const health = (await (await fetch(`${all.front.admin}/healthz`)).json()) as {
+      status: string;
+      warnings: { code: string }[];
+    };
     expect(health.warnings.map(({ code }) => code)).toContain('STORE_NEARLY_FULL');
     expect(await all.front.metric('as4_once_store_warning{code="STORE_NEARLY_FULL"}')).toBe(1);
   });

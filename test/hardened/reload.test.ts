@@ -7,7 +7,15 @@ import { after, receipt } from '../support/scripted-answers.js';
 import { startUpstream, type ScriptedUpstream } from '../support/scripted-upstream.js';
 import { tempDir } from '../support/temp-dir.js';
 import { ENGINES, startEngine, type Engine } from '../front/engines.js';
-import { eventually, startFront, startFrontFrom, stopFronts, writeSettings, type Front, type Settings } from '../front/front-process.js';
+import {
+  eventually,
+  startFront,
+  startFrontFrom,
+  stopFronts,
+  writeSettings,
+  type Front,
+  type Settings,
+} from '../front/front-process.js';
 import { errorCodes, freshId, gate, message, post, signedMessage } from '../front/messages.js';
 
 /** Puts another file in force and waits until the front says what became of it. */
@@ -25,11 +33,19 @@ describe('a rule is found by', () => {
     ['to', 'RECEIVER', { to: 'RECEIVER' }],
     ['service', 'urn:services:orders', { service: 'urn:services:orders' }],
     ['action', 'Order', { action: 'Order' }],
-    ['documentType', PEPPOL.documentType.replace('Invoice', 'Order'), { action: `busdox-docid-qns::${PEPPOL.documentType.replace('Invoice', 'Order')}` }],
+    [
+      'documentType',
+      PEPPOL.documentType.replace('Invoice', 'Order'),
+      { action: `busdox-docid-qns::${PEPPOL.documentType.replace('Invoice', 'Order')}` },
+    ],
     ['c1', C1.toUpperCase(), { c1: C1 }],
     ['c4', '9915:receiver', { c4: '9915:RECEIVER' }],
     ['agreement', 'urn:agreements:ours', { agreement: 'urn:agreements:ours' }],
-    ['mpc', 'urn:mpc:urgent', { plan: { tamper: (xml) => xml.replace(/UserMessage>/, 'UserMessage mpc="urn:mpc:urgent">') } }],
+    [
+      'mpc',
+      'urn:mpc:urgent',
+      { plan: { tamper: (xml) => xml.replace(/UserMessage>/, 'UserMessage mpc="urn:mpc:urgent">') } },
+    ],
   ];
   let engine: Engine;
   let upstream: ScriptedUpstream;
@@ -38,14 +54,19 @@ describe('a rule is found by', () => {
     engine = await startEngine('embedded');
     upstream = await startUpstream(receipt());
     front = await startFront({
-      upstream: upstream.url, ...engine.settings,
+      upstream: upstream.url,
+      ...engine.settings,
       // one message could fit two rules of one criterion each, and such a file is refused: a route for each
       routes: [
         ...CRITERIA.map(([criterion, value]) => ({
-          path: `/${criterion}`, upstream: upstream.url, partners: [{ name: `by ${criterion}`, match: { [criterion]: value } }],
+          path: `/${criterion}`,
+          upstream: upstream.url,
+          partners: [{ name: `by ${criterion}`, match: { [criterion]: value } }],
         })),
         {
-          path: '/several', upstream: upstream.url, partners: [
+          path: '/several',
+          upstream: upstream.url,
+          partners: [
             { name: 'from one', match: { from: ['ONE', 'ELEVEN'] } },
             { name: 'to two', match: { to: 'TWO' } },
             { name: 'from one to two', match: { from: ['ONE', 'ELEVEN'], to: 'TWO' } },
@@ -94,7 +115,10 @@ describe('SIGHUP', () => {
   });
 
   it('under load drops no request, and what is in progress keeps the rules and the access point it came by', async () => {
-    const front = await startFront({ ...settings, partners: [{ match: { from: 'OLD' }, name: 'old', mismatch: 'replay' }] });
+    const front = await startFront({
+      ...settings,
+      partners: [{ match: { from: 'OLD' }, name: 'old', mismatch: 'replay' }],
+    });
     const elsewhere = await startUpstream(receipt());
     const working = gate();
     upstream.next(after(working.opened, receipt()));
@@ -104,21 +128,30 @@ describe('SIGHUP', () => {
     const waiting = post(front.url, signedMessage(slowId, { from: 'OLD', payloads: ['other'] }));
     await front.metricIs('as4_once_waiting', 1);
 
-    let loading = true;
+    const load = { on: true };
     const answers: number[] = [];
-    const load = Promise.all(Array.from({ length: 8 }, async () => {
-      while (loading) answers.push((await post(front.url, message(freshId()))).status);
-    }));
+    const senders = Promise.all(
+      Array.from({ length: 8 }, async () => {
+        while (load.on) answers.push((await post(front.url, message(freshId()))).status);
+      }),
+    );
     for (let round = 0; round < 6; round += 1) {
       const goal = answers.length + 20;
-      const told = await reload(front, () => writeSettings(front.configFile, {
-        ...settings, upstream: round % 2 === 0 ? elsewhere.url : upstream.url, partners: [{ match: { from: 'OLD' }, name: `new ${round}`, mismatch: 'refuse' }],
-      }));
+      const told = await reload(front, () =>
+        writeSettings(front.configFile, {
+          ...settings,
+          upstream: round % 2 === 0 ? elsewhere.url : upstream.url,
+          partners: [{ match: { from: 'OLD' }, name: `new ${round}`, mismatch: 'refuse' }],
+        }),
+      );
       expect(told['level']).toBe(30);
-      await eventually(() => (answers.length >= goal ? true : undefined), () => 'more answers');
+      await eventually(
+        () => (answers.length >= goal ? true : undefined),
+        () => 'more answers',
+      );
     }
-    loading = false;
-    await load;
+    load.on = false;
+    await senders;
     expect(new Set(answers)).toEqual(new Set([200]));
     expect(elsewhere.requests.length).toBeGreaterThan(0);
 
@@ -128,7 +161,9 @@ describe('SIGHUP', () => {
     // it came while the rule said replay
     expect((await waiting).body.equals(first.body)).toBe(true);
     // and this one comes after
-    expect(errorCodes((await post(front.url, signedMessage(slowId, { from: 'OLD', payloads: ['other'] }))).body)).toEqual(['EBMS:0003']);
+    expect(
+      errorCodes((await post(front.url, signedMessage(slowId, { from: 'OLD', payloads: ['other'] }))).body),
+    ).toEqual(['EBMS:0003']);
     expect(upstream.requests.length + elsewhere.requests.length).toBe(answers.length + 1);
     await elsewhere.close();
   });
@@ -155,15 +190,28 @@ describe('SIGHUP', () => {
     const folder = tempDir('secrets');
     const canary = 'canary-8f1c55';
     writeFileSync(`${folder.path}/token`, `${canary}-token\n`);
-    const front = await startFront({
-      ...settings, upstream: '${UPSTREAM}', admin: { listen: '127.0.0.1:0', tokenFile: `${folder.path}/token` },
-      defaults: { window: '${WINDOW:-30d}' }, partners: [{ name: 'x', match: { from: '${PARTNER}' } }],
-    }, { UPSTREAM: upstream.url, PARTNER: `${canary}-partner` });
+    const front = await startFront(
+      {
+        ...settings,
+        upstream: '${UPSTREAM}',
+        admin: { listen: '127.0.0.1:0', tokenFile: `${folder.path}/token` },
+        defaults: { window: '${WINDOW:-30d}' },
+        partners: [{ name: 'x', match: { from: '${PARTNER}' } }],
+      },
+      { UPSTREAM: upstream.url, PARTNER: `${canary}-partner` },
+    );
     await post(front.url, message(freshId()));
-    expect((await fetch(`${front.admin}/api/status`, { headers: { authorization: `Bearer ${canary}-token` } })).status).toBe(200);
+    expect(
+      (await fetch(`${front.admin}/api/status`, { headers: { authorization: `Bearer ${canary}-token` } })).status,
+    ).toBe(200);
     await reload(front, () => appendFileSync(front.configFile, 'nonsense: "${PARTNER}"\n'));
     const status = await fetch(`${front.admin}/api/status`, { headers: { authorization: `Bearer ${canary}-token` } });
-    const shown = [front.process.stdout(), front.process.stderr(), await status.text(), await (await fetch(`${front.admin}/metrics`)).text()].join('\n');
+    const shown = [
+      front.process.stdout(),
+      front.process.stderr(),
+      await status.text(),
+      await (await fetch(`${front.admin}/metrics`)).text(),
+    ].join('\n');
     expect(shown).toContain('nonsense');
     expect(shown).not.toContain(`${canary}-token`);
     expect(shown).not.toContain(`${canary}-partner`);
@@ -171,11 +219,13 @@ describe('SIGHUP', () => {
   });
 
   /** The old key spoke for every message of its reference, so that another sender's message got that sender's mismatch. */
-  it('a new key with previousKey: what was accepted under the old one is replayed, and nobody else\'s message is taken for it', async () => {
+  it("a new key with previousKey: what was accepted under the old one is replayed, and nobody else's message is taken for it", async () => {
     const front = await startFront({ ...settings, defaults: { key: 'reference' } });
     const id = freshId();
     const first = await post(front.url, signedMessage(id, { from: 'A' }));
-    await reload(front, () => writeSettings(front.configFile, { ...settings, defaults: { key: 'reference+sender', previousKey: 'reference' } }));
+    await reload(front, () =>
+      writeSettings(front.configFile, { ...settings, defaults: { key: 'reference+sender', previousKey: 'reference' } }),
+    );
     const copy = await post(front.url, signedMessage(id, { from: 'A' }));
     expect(copy.headers['as4-once-answer']).toBe('replay');
     expect(copy.body.equals(first.body)).toBe(true);
@@ -203,8 +253,15 @@ describe.each(ENGINES.slice(0, 2))('a raised window reaches the records that sta
     ledger = await engine.open();
     upstream = await startUpstream(receipt());
     const settings = (window: string, late: string, wide: string): Settings => ({
-      upstream: upstream.url, ...engine.settings, node: 'one', times: { answerBy: '2s', wait: '1s', patience: '10s', lease: '500ms' },
-      defaults: { window: '30d' }, partners: [{ match: { from: 'RAISED' }, window, late }, { match: { from: 'WIDE' }, window: wide }],
+      upstream: upstream.url,
+      ...engine.settings,
+      node: 'one',
+      times: { answerBy: '2s', wait: '1s', patience: '10s', lease: '500ms' },
+      defaults: { window: '30d' },
+      partners: [
+        { match: { from: 'RAISED' }, window, late },
+        { match: { from: 'WIDE' }, window: wide },
+      ],
     });
     let front = await startFront(settings('1h', '0s', '90d'));
     const ids = { raised: freshId(), wide: freshId(), other: freshId() };
@@ -215,7 +272,9 @@ describe.each(ENGINES.slice(0, 2))('a raised window reaches the records that sta
     const DAY = 86_400_000;
     await spans(ledger, { [ids.raised]: [60 * DAY, DAY], [ids.wide]: [90 * DAY, 0], [ids.other]: [30 * DAY, 0] });
     expect(await front.logged({ event: 'windowsRaised' })).toMatchObject({ records: 2 });
-    const pointers = (await all(ledger)).filter(({ pointer }) => pointer !== undefined).map(({ window }) => window / DAY);
+    const pointers = (await all(ledger))
+      .filter(({ pointer }) => pointer !== undefined)
+      .map(({ window }) => window / DAY);
     expect(pointers.toSorted((a, b) => a - b)).toEqual([30, 60, 90]);
     await front.stop();
 
@@ -238,11 +297,21 @@ async function all(ledger: Ledger): Promise<LedgerRecord[]> {
 }
 
 /** Waits until each record has that window and lateness. */
-async function spans(ledger: Ledger, wanted: Readonly<Record<string, readonly [window: number, late: number]>>): Promise<void> {
+async function spans(
+  ledger: Ledger,
+  wanted: Readonly<Record<string, readonly [window: number, late: number]>>,
+): Promise<void> {
   let last = '';
-  await eventually(async () => {
-    const records = (await all(ledger)).filter(({ reference }) => wanted[reference] !== undefined);
-    last = JSON.stringify(records.map(({ reference, window, late }) => [reference, window, late]));
-    return records.every(({ reference, window, late }) => wanted[reference]![0] === window && wanted[reference]![1] === late) ? true : undefined;
-  }, () => `the windows to be raised: ${last}`);
+  await eventually(
+    async () => {
+      const records = (await all(ledger)).filter(({ reference }) => wanted[reference] !== undefined);
+      last = JSON.stringify(records.map(({ reference, window, late }) => [reference, window, late]));
+      return records.every(
+        ({ reference, window, late }) => wanted[reference]![0] === window && wanted[reference]![1] === late,
+      )
+        ? true
+        : undefined;
+    },
+    () => `the windows to be raised: ${last}`,
+  );
 }

@@ -32,16 +32,23 @@ describe.each(ENGINES)('resend under a new MessageId: %s', (engineName) => {
   beforeEach(() => {
     before = upstream.requests.length;
   });
-  const sent = (id: string, content: string): Promise<Answer> => post(front.url, signedMessage(id, { payloads: [content] }));
+  const sent = (id: string, content: string): Promise<Answer> =>
+    post(front.url, signedMessage(id, { payloads: [content] }));
   const marks = (): (readonly (string | undefined)[])[] =>
-    upstream.requests.slice(before).map((request) => [request.header('as4-once-copy'), request.header('as4-once-first')]);
+    upstream.requests
+      .slice(before)
+      .map((request) => [request.header('as4-once-copy'), request.header('as4-once-first')]);
 
   it('a third and a fourth time: each is told the first one, each has its own Receipt and its own copies', async () => {
     const ids = [freshId(), freshId(), freshId()] as const;
     const content = `<Invoice>${ids[0]}</Invoice>`;
     for (const id of ids) expect(refersTo((await sent(id, content)).body)).toBe(id);
     const first = encodeURIComponent(ids[0]);
-    expect(marks()).toEqual([['first', undefined], ['resend', first], ['resend', first]]);
+    expect(marks()).toEqual([
+      ['first', undefined],
+      ['resend', first],
+      ['resend', first],
+    ]);
     for (const id of ids) {
       const copy = await sent(id, content);
       expect([copy.headers['as4-once-answer'], refersTo(copy.body)]).toEqual(['replay', id]);
@@ -55,7 +62,11 @@ describe.each(ENGINES)('resend under a new MessageId: %s', (engineName) => {
     const content = `<Invoice>${ids[0]}</Invoice>`;
     upstream.next(ebmsError());
     for (const id of ids) await sent(id, content);
-    expect(marks()).toEqual([['first', undefined], ['first', undefined], ['resend', encodeURIComponent(ids[1])]]);
+    expect(marks()).toEqual([
+      ['first', undefined],
+      ['first', undefined],
+      ['resend', encodeURIComponent(ids[1])],
+    ]);
   });
 
   it('two ids of one content at the same time: neither waits for the other, and what comes later is marked', async () => {
@@ -74,20 +85,31 @@ describe.each(ENGINES)('resend under a new MessageId: %s', (engineName) => {
     expect(ids.slice(0, 2).map(encodeURIComponent)).toContain(three?.[1]);
   });
 
-  it.skipIf(!recorded)(`phase4's own rebuilt message, under another MessageId${recorded ? '' : ' (skipped: corpus/live is not beside the project)'}`, async () => {
-    const expected = JSON.parse(readFileSync(join(live, 'expected.json'), 'utf8')) as Record<string, { contentType: string; messageId: string }>;
-    const message = (name: string, id: string): Parameters<typeof post>[1] => {
-      const { contentType, messageId } = expected[name]!;
-      const body = readFileSync(join(live, name, 'request.mime')).toString('latin1').replaceAll(messageId, id.padEnd(messageId.length, 'x').slice(0, messageId.length));
-      return { body: Buffer.from(body, 'latin1'), headers: { 'content-type': contentType } };
-    };
-    const [own, another] = [freshId(), freshId()];
-    const first = await post(front.url, message('phase4-d-duplicate-1st', own));
-    const second = await post(front.url, message('phase4-d-duplicate-2nd', another));
-    expect([first.status, second.status]).toEqual([200, 200]);
-    expect(marks()).toEqual([['first', undefined], ['resend', encodeURIComponent(refersTo(first.body)!)]]);
-    expect(refersTo(second.body)).not.toBe(refersTo(first.body));
-  });
+  it.skipIf(!recorded)(
+    `phase4's own rebuilt message, under another MessageId${recorded ? '' : ' (skipped: corpus/live is not beside the project)'}`,
+    async () => {
+      const expected = JSON.parse(readFileSync(join(live, 'expected.json'), 'utf8')) as Record<
+        string,
+        { contentType: string; messageId: string }
+      >;
+      const message = (name: string, id: string): Parameters<typeof post>[1] => {
+        const { contentType, messageId } = expected[name]!;
+        const body = readFileSync(join(live, name, 'request.mime'))
+          .toString('latin1')
+          .replaceAll(messageId, id.padEnd(messageId.length, 'x').slice(0, messageId.length));
+        return { body: Buffer.from(body, 'latin1'), headers: { 'content-type': contentType } };
+      };
+      const [own, another] = [freshId(), freshId()];
+      const first = await post(front.url, message('phase4-d-duplicate-1st', own));
+      const second = await post(front.url, message('phase4-d-duplicate-2nd', another));
+      expect([first.status, second.status]).toEqual([200, 200]);
+      expect(marks()).toEqual([
+        ['first', undefined],
+        ['resend', encodeURIComponent(refersTo(first.body)!)],
+      ]);
+      expect(refersTo(second.body)).not.toBe(refersTo(first.body));
+    },
+  );
 });
 
 /** Every value of the rule. */
@@ -99,8 +121,12 @@ describe('resend: the same signed content under a new MessageId', () => {
     engine = await startEngine('embedded');
     upstream = await startUpstream(receipt());
     front = await startFront({
-      upstream: upstream.url, ...engine.settings,
-      partners: (['auto', 'flag', 'off'] as const).map((resend) => ({ match: { from: `RESEND-${resend.toUpperCase()}` }, resend })),
+      upstream: upstream.url,
+      ...engine.settings,
+      partners: (['auto', 'flag', 'off'] as const).map((resend) => ({
+        match: { from: `RESEND-${resend.toUpperCase()}` },
+        resend,
+      })),
     });
   });
   afterAll(async () => {
@@ -130,7 +156,10 @@ describe('resend: the same signed content under a new MessageId', () => {
       const [first, second] = await twice('RESEND-AUTO', choices);
       expect(mark(second)).toEqual(['resend', encodeURIComponent(first)]);
       expect(await front.logged({ event: 'resend', messageId: second })).toMatchObject({ first });
-      expect(await front.logged({ event: 'exchange', messageId: second })).toMatchObject({ answer: 'resend', outcome: 'accepted' });
+      expect(await front.logged({ event: 'exchange', messageId: second })).toMatchObject({
+        answer: 'resend',
+        outcome: 'accepted',
+      });
     }
     const [, plainly] = await twice('RESEND-AUTO', NOT_PEPPOL);
     expect(mark(plainly)).toEqual(['first', undefined]);
@@ -149,7 +178,7 @@ describe('resend: the same signed content under a new MessageId', () => {
     expect(mark(second)).toEqual(['first', undefined]);
   });
 
-  it('another sender\'s message of the same content is nobody\'s resend', async () => {
+  it("another sender's message of the same content is nobody's resend", async () => {
     const [first, second] = [freshId(), freshId()];
     const payloads = [`<Invoice>${first}</Invoice>`];
     await send('RESEND-FLAG', first, { payloads });

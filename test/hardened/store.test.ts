@@ -29,14 +29,28 @@ async function redisWith(settings: RedisSettings): Promise<RedisServer> {
 function settingsFor(ledger: Settings, more: Settings = {}): Settings {
   const folder = tempDir('store');
   toClose.push(() => folder.remove());
-  return { upstream: 'http://127.0.0.1:1/as4', ledger, journal: `${folder.path}/journal`, state: `${folder.path}/state`, spool: `${folder.path}/spool`, admin: { listen: '127.0.0.1:0', token: TOKEN }, ...more };
+  return {
+    upstream: 'http://127.0.0.1:1/as4',
+    ledger,
+    journal: `${folder.path}/journal`,
+    state: `${folder.path}/state`,
+    spool: `${folder.path}/spool`,
+    admin: { listen: '127.0.0.1:0', token: TOKEN },
+    ...more,
+  };
 }
-interface Shown { readonly status: string; readonly warnings: readonly { readonly code: string; readonly text: string }[] }
+interface Shown {
+  readonly status: string;
+  readonly warnings: readonly { readonly code: string; readonly text: string }[];
+}
 const health = async (front: Front): Promise<Shown> => (await fetch(`${front.admin}/healthz`)).json() as Promise<Shown>;
-const codes = async (front: Front): Promise<string[]> => (await health(front)).warnings.map(({ code }) => code).toSorted();
+const codes = async (front: Front): Promise<string[]> =>
+  (await health(front)).warnings.map(({ code }) => code).toSorted();
 /** The dashboard asks for the size of the store, which is a look at it: sooner than the minute that passes otherwise. */
-const look = (front: Front): Promise<unknown> => fetch(`${front.admin}/api/status`, { headers: { authorization: `Bearer ${TOKEN}` } });
-const metricOf = (front: Front, code: string): Promise<number> => front.metric(`as4_once_store_warning{code="${code}"}`);
+const look = (front: Front): Promise<unknown> =>
+  fetch(`${front.admin}/api/status`, { headers: { authorization: `Bearer ${TOKEN}` } });
+const metricOf = (front: Front, code: string): Promise<number> =>
+  front.metric(`as4_once_store_warning{code="${code}"}`);
 
 describe('a store that may forget', () => {
   it('is a loud warning from the start, in the log, in health and in a metric, and only for as long as it holds', async () => {
@@ -49,10 +63,13 @@ describe('a store that may forget', () => {
     expect([await metricOf(front, 'STORE_EVICTS'), await metricOf(front, 'STORE_NOT_PERSISTENT')]).toEqual([1, 1]);
     await redis.set('maxmemory-policy', 'noeviction');
     await redis.set('appendonly', 'yes');
-    await eventually(async () => {
-      await look(front);
-      return (await codes(front)).length === 0 ? true : undefined;
-    }, () => 'the warnings to end');
+    await eventually(
+      async () => {
+        await look(front);
+        return (await codes(front)).length === 0 ? true : undefined;
+      },
+      () => 'the warnings to end',
+    );
     expect(await health(front)).toMatchObject({ status: 'ok', warnings: [] });
     expect(await metricOf(front, 'STORE_EVICTS')).toBeNaN();
   });
@@ -62,7 +79,10 @@ describe('a store that may forget', () => {
     const front = await startFront(settingsFor({ redis: redis.url }));
     expect(await codes(front)).toEqual([]);
     await redis.restart({ appendonly: 'no' });
-    await eventually(async () => ((await codes(front)).includes('STORE_NOT_PERSISTENT') ? true : undefined), () => 'the warning to be seen');
+    await eventually(
+      async () => ((await codes(front)).includes('STORE_NOT_PERSISTENT') ? true : undefined),
+      () => 'the warning to be seen',
+    );
   });
 
   it('is asked by INFO where CONFIG is forbidden', async () => {
@@ -73,7 +93,11 @@ describe('a store that may forget', () => {
   });
 
   it.each<[string, RedisSettings, RegExp]>([
-    ['evicts', { appendonly: 'yes', 'maxmemory-policy': 'allkeys-lfu' }, /ledger\.strict refuses a store that may forget: .*maxmemory-policy is allkeys-lfu; set it to noeviction/],
+    [
+      'evicts',
+      { appendonly: 'yes', 'maxmemory-policy': 'allkeys-lfu' },
+      /ledger\.strict refuses a store that may forget: .*maxmemory-policy is allkeys-lfu; set it to noeviction/,
+    ],
     ['keeps nothing', {}, /ledger\.strict refuses .*set appendonly yes/],
     ['does not sync', { appendonly: 'yes', appendfsync: 'no' }, /ledger\.strict refuses .*appendfsync is no/],
   ])('with ledger.strict it is a refusal to start, in one sentence: %s', async (_what, settings, sentence) => {
@@ -87,8 +111,13 @@ describe('a store that may forget', () => {
   it('with ledger.strict a replica and a server that is away are refused too, and a good one is not', async () => {
     const redis = await redisWith({ appendonly: 'yes' });
     const replica = await redisWith({ appendonly: 'yes', replicaof: `127.0.0.1 ${redis.port}` });
-    expect(await serveOnce(settingsFor({ redis: replica.url, strict: true }))).toMatchObject({ code: 2, stderr: expect.stringContaining('this is a replica; connect to the master') });
-    expect(await serveOnce(settingsFor({ redis: { url: 'redis://127.0.0.1:1', connectTimeout: '300ms' }, strict: true }))).toMatchObject({ code: 75, stderr: expect.stringContaining('LEDGER_DOWN') });
+    expect(await serveOnce(settingsFor({ redis: replica.url, strict: true }))).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('this is a replica; connect to the master'),
+    });
+    expect(
+      await serveOnce(settingsFor({ redis: { url: 'redis://127.0.0.1:1', connectTimeout: '300ms' }, strict: true })),
+    ).toMatchObject({ code: 75, stderr: expect.stringContaining('LEDGER_DOWN') });
     const upstream = await startUpstream(receipt());
     toClose.push(() => upstream.close());
     const front = await startFront(settingsFor({ redis: redis.url, strict: true }, { upstream: upstream.url }));
@@ -96,7 +125,7 @@ describe('a store that may forget', () => {
     expect(await health(front)).toMatchObject({ status: 'ok', warnings: [] });
   });
 
-  it('with ledger.strict the operator\'s commands work all the same', async () => {
+  it("with ledger.strict the operator's commands work all the same", async () => {
     const redis = await redisWith({});
     const file = written(settingsFor({ redis: redis.url, strict: true }));
     expect(await runCli(['list', '--held', '--config', file])).toMatchObject({ code: 0, stdout: 'none\n' });
@@ -112,17 +141,20 @@ const hasMemory = ((): boolean => {
   }
 })();
 
-describe.skipIf(!hasMemory)(`the embedded ledger in memory${hasMemory ? '' : ' (skipped: /dev/shm is no tmpfs here)'}`, () => {
-  it('is a warning in health, and with ledger.strict a refusal', async () => {
-    const path = mkdtempSync(join(memory, 'as4-once-test-'));
-    toClose.push(() => rmSync(path, { recursive: true, force: true }));
-    const front = await startFront(settingsFor({ embedded: path }));
-    expect(await codes(front)).toEqual(['STORE_IN_MEMORY']);
-    expect(await metricOf(front, 'STORE_IN_MEMORY')).toBe(1);
-    const { code, stderr } = await serveOnce(settingsFor({ embedded: path, strict: true }));
-    expect([code, stderr]).toEqual([2, expect.stringContaining('ledger.strict refuses a store that may forget')]);
-  });
-});
+describe.skipIf(!hasMemory)(
+  `the embedded ledger in memory${hasMemory ? '' : ' (skipped: /dev/shm is no tmpfs here)'}`,
+  () => {
+    it('is a warning in health, and with ledger.strict a refusal', async () => {
+      const path = mkdtempSync(join(memory, 'as4-once-test-'));
+      toClose.push(() => rmSync(path, { recursive: true, force: true }));
+      const front = await startFront(settingsFor({ embedded: path }));
+      expect(await codes(front)).toEqual(['STORE_IN_MEMORY']);
+      expect(await metricOf(front, 'STORE_IN_MEMORY')).toBe(1);
+      const { code, stderr } = await serveOnce(settingsFor({ embedded: path, strict: true }));
+      expect([code, stderr]).toEqual([2, expect.stringContaining('ledger.strict refuses a store that may forget')]);
+    });
+  },
+);
 
 describe('ledger.maxBytes', () => {
   it('holds for Redis too: no new claims beyond it, and health says why', async () => {

@@ -1,6 +1,17 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { ROOT } from '../support/child.js';
@@ -19,7 +30,11 @@ const JAVA_OPTS = '-Xmx768m -XX:+UseSerialGC -XX:TieredStopAtLevel=1';
 /** Why phase4 cannot be run here; undefined where it can. */
 export function phase4Missing(): string | undefined {
   if (!existsSync(PEER)) return 'peers/phase4 is not beside the project (AS4_ONCE_SHARED)';
-  for (const [command, flag] of [['java', '-version'], ['mvn', '-v'], ['bash', '--version']] as const) {
+  for (const [command, flag] of [
+    ['java', '-version'],
+    ['mvn', '-v'],
+    ['bash', '--version'],
+  ] as const) {
     if (spawnSync(command, [flag], { stdio: 'ignore' }).status !== 0) return `${command} is not installed`;
   }
   return undefined;
@@ -75,11 +90,12 @@ export interface Receiver {
 
 export async function startReceiver({ dir, port, flags = [] }: ReceiverOptions): Promise<Receiver> {
   mkdirSync(dir, { recursive: true });
-  const at = port ?? await freePort();
+  const at = port ?? (await freePort());
   const process = await phase4('receive', ['--port', String(at), '--dir', dir, ...flags]);
   await process.waitFor(/^READY/m, 180_000);
   const named = (messageId: string, ending: string): number =>
-    readdirSync(dir).filter((name) => name.slice(7) === `${messageId.replaceAll(/[^A-Za-z0-9@._-]/g, '_')}${ending}`).length;
+    readdirSync(dir).filter((name) => name.slice(7) === `${messageId.replaceAll(/[^A-Za-z0-9@._-]/g, '_')}${ending}`)
+      .length;
   return {
     url: `http://127.0.0.1:${at}/as4`,
     port: at,
@@ -108,7 +124,10 @@ export async function sendWithPhase4(url: string, flags: readonly string[]): Pro
   const process = await phase4('send', ['--url', url, ...doc, ...flags]);
   const { code } = await process.ended;
   if (code !== 0) throw new Error(`the sender ended with ${code}:\n${process.stdout()}${process.stderr()}`);
-  return process.lines().filter((line) => line.startsWith('{')).map((line) => JSON.parse(line) as Sent);
+  return process
+    .lines()
+    .filter((line) => line.startsWith('{'))
+    .map((line) => JSON.parse(line) as Sent);
 }
 
 /** One real message as it stands on the wire, to be sent again and again, whole or in part. */
@@ -135,11 +154,16 @@ export async function recordFromPhase4(messageId: string, flags: readonly string
 
 /** An invented invoice of so many bytes. */
 export function makeInvoice(bytes: number, file: string): void {
-  const made = execFileSync(process.execPath, [join(phase4Home(), 'tools', 'make-invoice.mjs'), String(bytes)], { maxBuffer: bytes * 2 });
+  const made = execFileSync(process.execPath, [join(phase4Home(), 'tools', 'make-invoice.mjs'), String(bytes)], {
+    maxBuffer: bytes * 2,
+  });
   writeFileSync(file, made);
 }
 
 async function phase4(command: 'send' | 'receive', args: readonly string[]): Promise<OwnedProcess> {
   const home = phase4Home();
-  return startProcess('bash', [join(home, 'run.sh'), command, ...args], { cwd: home, env: { ...process.env, JAVA_OPTS } });
+  return startProcess('bash', [join(home, 'run.sh'), command, ...args], {
+    cwd: home,
+    env: { ...process.env, JAVA_OPTS },
+  });
 }

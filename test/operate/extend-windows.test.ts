@@ -22,34 +22,54 @@ async function opened(engine: 'embedded' | 'redis'): Promise<Ledger> {
   if (engine === 'embedded') {
     const folder = tempDir('extend');
     const ledger = await lmdbLedger({ path: folder.path });
-    toClose.push(() => folder.remove(), () => ledger.close());
+    toClose.push(
+      () => folder.remove(),
+      () => ledger.close(),
+    );
     return ledger;
   }
   const redis = await startRedis();
   const ledger = await redisLedger({ url: redis.url });
-  toClose.push(() => redis.close(), () => ledger.close());
+  toClose.push(
+    () => redis.close(),
+    () => ledger.close(),
+  );
   return ledger;
 }
 
 /** Records of one day: those of POP000001 are raised by the rules below, the others are long enough. */
 async function filled(ledger: Ledger, count: number): Promise<void> {
-  const claims = Array.from({ length: count }, (_, n) => sampleClaim(sampleKey(`message ${n}`), 'a', {
-    scope: 'default', windowMs: n % 2 === 0 ? DAY : 60 * DAY,
-    facts: { from: [{ value: n % 2 === 0 ? 'POP000001' : 'POP000009' }], to: [] },
-  }));
+  const claims = Array.from({ length: count }, (_, n) =>
+    sampleClaim(sampleKey(`message ${n}`), 'a', {
+      scope: 'default',
+      windowMs: n % 2 === 0 ? DAY : 60 * DAY,
+      facts: { from: [{ value: n % 2 === 0 ? 'POP000001' : 'POP000009' }], to: [] },
+    }),
+  );
   for (let at = 0; at < claims.length; at += 200) {
-    await Promise.all(claims.slice(at, at + 200).map(async (claim) => {
-      await ledger.claim(claim);
-      await ledger.settle(sampleAttempt(claim).settle('one'));
-    }));
+    await Promise.all(
+      claims.slice(at, at + 200).map(async (claim) => {
+        await ledger.claim(claim);
+        await ledger.settle(sampleAttempt(claim).settle('one'));
+      }),
+    );
   }
   await ledger.point(samplePoint(sampleKey('pointer'), claims[0]!, { windowMs: DAY }));
 }
 
-const rules = (window: string) => loadConfig({ name: 'test', value: {
-  role: 'front', listen: '127.0.0.1:0', upstream: 'http://127.0.0.1:1', accessPoint: 'phase4', ledger: { memory: true },
-  defaults: { window: '30d' }, partners: [{ match: { from: 'POP000001' }, window, late: '5d' }],
-} });
+const rules = (window: string) =>
+  loadConfig({
+    name: 'test',
+    value: {
+      role: 'front',
+      listen: '127.0.0.1:0',
+      upstream: 'http://127.0.0.1:1',
+      accessPoint: 'phase4',
+      ledger: { memory: true },
+      defaults: { window: '30d' },
+      partners: [{ match: { from: 'POP000001' }, window, late: '5d' }],
+    },
+  });
 
 /** Nothing is waited for: how fast it may go is not what is tested here. */
 const clock = { ...systemClock, sleep: async () => undefined };
@@ -65,11 +85,14 @@ describe.each(['embedded', 'redis'] as const)('raising windows: %s', (engine) =>
     let extended = 0;
     let stopAt = 1_300;
     const stop = new AbortController();
-    const counting: Ledger = { ...ledger, extend: (command) => {
-      extended += 1;
-      if (extended === stopAt) stop.abort();
-      return ledger.extend(command);
-    } };
+    const counting: Ledger = {
+      ...ledger,
+      extend: (command) => {
+        extended += 1;
+        if (extended === stopAt) stop.abort();
+        return ledger.extend(command);
+      },
+    };
     const parts = { ledger: counting, clock, events, by: 'node 1' };
     await extendWindows(parts, rules('60d'), stop.signal);
     expect(extended).toBeLessThan(1_600);
@@ -80,11 +103,17 @@ describe.each(['embedded', 'redis'] as const)('raising windows: %s', (engine) =>
     expect(extended - first).toBe(count / 2 + 1 - first);
     for await (const { record } of ledger.iterate()) {
       if (record.pointer !== undefined) expect([record.window, record.late]).toEqual([60 * DAY, 0]);
-      else expect([record.window, record.late]).toEqual([60 * DAY, record.facts.from[0]!.value === 'POP000001' ? 5 * DAY : 0]);
+      else
+        expect([record.window, record.late]).toEqual([
+          60 * DAY,
+          record.facts.from[0]!.value === 'POP000001' ? 5 * DAY : 0,
+        ]);
     }
     await extendWindows(parts, rules('60d'), new AbortController().signal);
     expect(extended).toBe(count / 2 + 1);
-    expect([...await ledger.notes(WINDOWS)].map(([by, text]) => [by, (JSON.parse(text) as { left: number }).left])).toEqual([['node 1', 0]]);
+    expect(
+      [...(await ledger.notes(WINDOWS))].map(([by, text]) => [by, (JSON.parse(text) as { left: number }).left]),
+    ).toEqual([['node 1', 0]]);
     // another process is not told by this one's note: its own claims may have been made by older rules
     await extendWindows({ ...parts, by: 'node 2' }, rules('60d'), new AbortController().signal);
     expect(extended).toBe(count / 2 + 1);
@@ -97,23 +126,42 @@ describe('raising windows', () => {
     const ledger = await opened('embedded');
     await filled(ledger, 20);
     let failures = 0;
-    const shaky: Ledger = { ...ledger, extend: async (command) => {
-      failures += 1;
-      if (failures <= 3) throw new As4OnceError('LEDGER_DOWN', 'a test');
-      return await ledger.extend(command);
-    } };
-    await extendWindows({ ledger: shaky, clock, events: new Events(), by: 'n' }, rules('90d'), new AbortController().signal);
-    for await (const { record } of ledger.iterate()) if (record.facts.from[0]?.value === 'POP000001') expect(record.window).toBe(90 * DAY);
+    const shaky: Ledger = {
+      ...ledger,
+      extend: async (command) => {
+        failures += 1;
+        if (failures <= 3) throw new As4OnceError('LEDGER_DOWN', 'a test');
+        return await ledger.extend(command);
+      },
+    };
+    await extendWindows(
+      { ledger: shaky, clock, events: new Events(), by: 'n' },
+      rules('90d'),
+      new AbortController().signal,
+    );
+    for await (const { record } of ledger.iterate())
+      if (record.facts.from[0]?.value === 'POP000001') expect(record.window).toBe(90 * DAY);
   });
 
   it('after a reload walks twice: what was claimed by the old rules behind the first walk is raised by the second', async () => {
     const ledger = await opened('embedded');
     await filled(ledger, 10);
-    const late = sampleClaim(sampleKey('late'), 'a', { scope: 'default', windowMs: DAY, facts: { from: [{ value: 'POP000001' }], to: [] } });
-    const sleeping = { ...systemClock, sleep: async (ms: number) => {
-      if (ms === 4_711) await ledger.claim(late);
-    } };
-    await extendWindows({ ledger, clock: sleeping, events: new Events(), by: 'n', oldRulesMs: 4_711 }, rules('90d'), new AbortController().signal);
+    const late = sampleClaim(sampleKey('late'), 'a', {
+      scope: 'default',
+      windowMs: DAY,
+      facts: { from: [{ value: 'POP000001' }], to: [] },
+    });
+    const sleeping = {
+      ...systemClock,
+      sleep: async (ms: number) => {
+        if (ms === 4_711) await ledger.claim(late);
+      },
+    };
+    await extendWindows(
+      { ledger, clock: sleeping, events: new Events(), by: 'n', oldRulesMs: 4_711 },
+      rules('90d'),
+      new AbortController().signal,
+    );
     expect((await ledger.find(late.key))?.record.window).toBe(90 * DAY);
   });
 
