@@ -69,8 +69,6 @@ export async function serve(args: readonly string[], io: Io): Promise<number> {
     await once.close({ graceMs: 0 });
     throw error;
   });
-  io.err(`as4-once listens on ${traffic.url}\n`);
-  if (admin !== undefined) io.err(`as4-once admin on ${admin.url}\n`);
 
   let toLedger: Config | undefined;
   const apply = (next: Config): void => {
@@ -99,7 +97,11 @@ export async function serve(args: readonly string[], io: Io): Promise<number> {
   };
   void renewUntil(stop.signal, renew, log);
   process.on('SIGHUP', reload);
-  await ended();
+  const end = ended();
+  // Said when signals are heard: whoever waited for this line may send one at once, and unheard it would end the process.
+  io.err(`as4-once listens on ${traffic.url}\n`);
+  if (admin !== undefined) io.err(`as4-once admin on ${admin.url}\n`);
+  await end;
   process.off('SIGHUP', reload);
   stop.abort();
   operators.close();

@@ -168,6 +168,7 @@ describe('SIGHUP', () => {
     await elsewhere.close();
   });
 
+  /** A SIGHUP right after the line that says where it listens ended the process: nobody heard signals yet. */
   it('a bad file leaves the old one in force and says where it is wrong', async () => {
     const front = await startFront({ ...settings, partners: [{ match: { from: 'OLD' }, name: 'the old rule' }] });
     const good = readFileSync(front.configFile, 'utf8');
