@@ -67,7 +67,6 @@ export function endpointRoute(config: Config, route: RouteConfig, parts: Endpoin
       times: config.times,
       markReplay: config.mark.replay,
       remembersMs: backend.idempotent ? FOR_EVER : 0,
-      persistent: backend.idempotent,
       // what cannot be read or believed is never delivered, whatever is only being watched
       shadow: false,
       lookEarly: 'always',

@@ -75,7 +75,6 @@ function frontRoute(config: Config, route: RouteConfig, clock: Clock): MountedRo
       times: config.times,
       markReplay: config.mark.replay,
       remembersMs: point.remembersMs,
-      persistent: point.persistent,
       shadow: rules.defaults.mode === 'shadow',
       lookEarly: 'long',
       select: (message) => selectRule(rules, message),

@@ -189,7 +189,7 @@ function claimOf(given: OnceMessage, options: OnceSettings, clock: Clock, counte
     rule: 'once', sender: partiesText(message.facts.from), fingerprint: message.fingerprint, facts: message.facts,
     token: clock.id(), owner: options.owner, counted,
     leaseMs: ms(options.lease, TIMES.lease), windowMs: ms(options.window, WINDOW), lateMs: 0, patienceMs: TIMES.patience, openKeptMs: TIMES.openKept,
-    uncertain: options.uncertain ?? 'hold', remembersMs: 0, persistent: true, otherSender: 'refuse', known: 'hold', notAfterMs: TIMES.ledgerOutage,
+    uncertain: options.uncertain ?? 'hold', remembersMs: 0, otherSender: 'refuse', known: 'hold', notAfterMs: TIMES.ledgerOutage,
   };
 }
 

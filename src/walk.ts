@@ -47,8 +47,6 @@ export interface Route {
   readonly markReplay: boolean;
   /** How long the access point remembers an id, ms (uncertain: auto). */
   readonly remembersMs: number;
-  /** Its memory survives its restart. */
-  readonly persistent: boolean;
   /** The route's defaults say `mode: shadow`: what cannot be read is forwarded too. */
   readonly shadow: boolean;
   /** Ask the ledger before the body is complete: always (endpoint: a copy need not be decrypted) or for long bodies only. */

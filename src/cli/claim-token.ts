@@ -61,6 +61,6 @@ function claimAgain(record: LedgerRecord, token: string): Claim {
   return {
     key, protocol, scope, reference, ...(type === undefined ? {} : { type }), rule, sender, fingerprint, facts, token,
     owner: owner ?? noProcess(''), leaseMs: TIMES.lease, windowMs: window, lateMs: late, patienceMs: TIMES.patience, openKeptMs: TIMES.openKept,
-    uncertain: 'hold', remembersMs: 0, persistent: true, otherSender: 'refuse', known: 'hold', notAfterMs: TIMES.ledgerOutage,
+    uncertain: 'hold', remembersMs: 0, otherSender: 'refuse', known: 'hold', notAfterMs: TIMES.ledgerOutage,
   };
 }

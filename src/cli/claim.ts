@@ -141,7 +141,7 @@ class Claims {
 
   #claimOf({ message, rule }: Unit, key: string): Claim {
     const made = claimFor({
-      key, message, rule, times: this.#config.times, scope: this.#reading.config.scope, owner: noProcess(hostname()), token: tokenOf(this, key), take: true, remembersMs: 0, persistent: true,
+      key, message, rule, times: this.#config.times, scope: this.#reading.config.scope, owner: noProcess(hostname()), token: tokenOf(this, key), take: true, remembersMs: 0,
     });
     return { ...made, leaseMs: this.#leaseMs, uncertain: rule.uncertain === 'redeliver' ? 'redeliver' : 'hold' };
   }

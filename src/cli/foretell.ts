@@ -65,10 +65,10 @@ export class Foreteller {
   async #meets(message: Message, rule: Rule, scope: string, key: string): Promise<Pick<Known, 'now' | 'record'>> {
     if (this.#ledger === undefined || this.#config === undefined) return {};
     const route = this.#config.routes.find((candidate) => candidate === this.#place);
-    const memory = route === undefined ? { remembersMs: 0, persistent: true } : memoryOf(route);
+    const remembersMs = route === undefined ? 0 : memoryOf(route).remembersMs;
     const found = await this.#ledger.find(key);
     const { times } = this.#config;
-    const claim = claimFor({ key, message, rule, scope, times, owner: thisProcess('read'), token: systemClock.id(), take: false, ...memory });
+    const claim = claimFor({ key, message, rule, scope, times, owner: thisProcess('read'), token: systemClock.id(), take: false, remembersMs });
     const at = { now: found?.now ?? systemClock.now(), contactMs: Infinity, isDead: () => false };
     const { answer } = transition(found?.record, 'claim', claim, at);
     const now = answer.kind === 'claimed' ? GRANTED[answer.mark] : MET[answer.kind];

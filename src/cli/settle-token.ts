@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { parseArgs } from 'node:util';
 import { As4OnceError } from '../errors.js';
 import { openAcks, storeAcks, type Acks, type StoredAck } from '../watch/stored-acks.js';
 import { readToken, standing } from './claim-token.js';
+import { readGiven } from './given-file.js';
 import { EXIT, type Io } from './io.js';
 import { configured, withLedger } from './records.js';
 
@@ -55,11 +55,6 @@ function withAck(stored: Acks | undefined, token: string, ack: StoredAck | undef
 }
 
 function ackOf(file: string): StoredAck {
-  let bytes: Buffer;
-  try {
-    bytes = readFileSync(file);
-  } catch (error) {
-    throw new As4OnceError('USAGE', `${file} cannot be read (${(error as NodeJS.ErrnoException).code ?? 'error'})`);
-  }
+  const bytes = readGiven(file);
   return { name: basename(file), kind: 'file', verdict: 'positive', sha256: createHash('sha256').update(bytes).digest('hex'), bytes: bytes.toString('base64') };
 }

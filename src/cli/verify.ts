@@ -1,11 +1,11 @@
 import { X509Certificate } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { openStoredFile } from '../ebms/stored-file.js';
 import { As4OnceError } from '../errors.js';
 import { header } from '../exchange.js';
 import { LIMITS } from '../limits.js';
 import { judgementText, judgeStored } from '../operate/judged-reply.js';
+import { readGiven } from './given-file.js';
 import { EXIT, type Io } from './io.js';
 import { printable } from './show-record.js';
 
@@ -41,7 +41,7 @@ export async function verify(args: readonly string[], io: Io): Promise<number> {
   }
   const [file, ...more] = positionals;
   if (file === undefined || more.length > 0) throw new As4OnceError('USAGE', 'verify needs one FILE');
-  const { headers, body } = openStoredFile(contentOf(file), LIMITS);
+  const { headers, body } = openStoredFile(readGiven(file), LIMITS);
   const type = values['content-type'] ?? (headers && header(headers, 'content-type'));
   const judgement = judgeStored(
     type,
@@ -55,16 +55,8 @@ export async function verify(args: readonly string[], io: Io): Promise<number> {
 /** Each line by itself: what stands in a message must not steer the terminal. */
 const lines = (text: string): string => text.split('\n').map(printable).join('\n');
 
-function contentOf(file: string): Uint8Array {
-  try {
-    return readFileSync(file);
-  } catch (error) {
-    throw new As4OnceError('USAGE', `${file} cannot be read (${(error as NodeJS.ErrnoException).code ?? 'error'})`);
-  }
-}
-
 function certificateIn(file: string): X509Certificate {
-  const bytes = contentOf(file);
+  const bytes = readGiven(file);
   try {
     return new X509Certificate(bytes);
   } catch {

@@ -18,7 +18,6 @@ export interface ClaimInputs {
   readonly token: string;
   readonly take: boolean;
   readonly remembersMs: number;
-  readonly persistent: boolean;
 }
 
 /** The claim that policy asks for. */
@@ -46,8 +45,8 @@ export function claimFor({ message, rule, times, ...given }: ClaimInputs): Claim
 }
 
 export function claimOf({ route, walk }: Step, key: string, message: Message, rule: Rule, take: boolean): Claim {
-  const { scope, times, remembersMs, persistent } = route;
-  return claimFor({ key, message, rule, take, scope, times, remembersMs, persistent, owner: walk.owner, token: walk.clock.id() });
+  const { scope, times, remembersMs } = route;
+  return claimFor({ key, message, rule, take, scope, times, remembersMs, owner: walk.owner, token: walk.clock.id() });
 }
 
 /**

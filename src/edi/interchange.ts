@@ -1,3 +1,4 @@
+import type { Unb } from './unb.js';
 import type { Finding } from './broken.js';
 
 /** Interchanges as read from their envelopes, with where they lie in the file. */
@@ -24,7 +25,7 @@ interface Extent {
 }
 
 /** An EDIFACT interchange (ISO 9735, syntax versions 1 to 4). Absent means empty or not there. */
-export interface EdifactInterchange extends Extent {
+export interface EdifactInterchange extends Extent, Unb {
   readonly syntax: 'edifact';
   /** The nine characters of the service string advice. */
   readonly una?: string;
@@ -36,21 +37,6 @@ export interface EdifactInterchange extends Extent {
     readonly repetition?: string;
     readonly terminator: string;
   };
-  readonly syntaxId: string;
-  readonly syntaxVersion?: string;
-  readonly sender: string;
-  readonly senderQualifier?: string;
-  readonly senderInternal?: string;
-  readonly recipient: string;
-  readonly recipientQualifier?: string;
-  readonly recipientInternal?: string;
-  readonly date?: string;
-  readonly time?: string;
-  /** Interchange control reference, 0020. */
-  readonly controlRef: string;
-  readonly applicationRef?: string;
-  /** Test indicator, 0035, as sent. */
-  readonly testIndicator?: string;
   readonly groups: readonly { readonly type?: string; readonly ref?: string }[];
   readonly groupCount: number;
   readonly messageRefs: readonly string[];

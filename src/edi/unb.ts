@@ -13,8 +13,10 @@ export interface Unb {
   readonly recipientInternal?: string;
   readonly date?: string;
   readonly time?: string;
+  /** Interchange control reference, 0020. */
   readonly controlRef: string;
   readonly applicationRef?: string;
+  /** Test indicator, 0035, as sent. */
   readonly testIndicator?: string;
 }
 

@@ -107,11 +107,6 @@ export interface Claim {
   readonly uncertain: 'auto' | 'redeliver' | 'hold';
   /** How long the access point itself remembers an id, ms from the earliest uncertain attempt (`auto`). */
   readonly remembersMs: number;
-  /**
-   * The access point's memory survives its restart. Where it does not, an attempt since firstUncertain whose reason is
-   * `reset` or `refused` (it may have restarted) makes remembersMs count as 0. Default true.
-   */
-  readonly persistent?: boolean;
   readonly otherSender: 'refuse' | 'deliver';
   /** Policy for a record that was imported without a reply. */
   readonly known: 'pass' | 'hold';

@@ -58,7 +58,7 @@ async function note(watching: Watching, name: Named, { rule }: Unit, keys: reado
   const fingerprint = `plain:${createHash('sha256').update(key).digest('hex')}`;
   const message: Message = { ...name, fingerprint };
   const token = clock.id();
-  const claim = claimFor({ key, message, rule: { ...rule, uncertain: 'redeliver' }, times, owner, scope: config.scope, take: true, token, remembersMs: 0, persistent: true });
+  const claim = claimFor({ key, message, rule: { ...rule, uncertain: 'redeliver' }, times, owner, scope: config.scope, take: true, token, remembersMs: 0 });
   const answer = await ledger.claim(claim);
   if (answer.kind === 'claimed') await ledger.settle({ key, token, fingerprint, reply, beganMsAgo: 0, claim });
   // another file of the same name is being noted at this moment: the newer of the two is as good as the other

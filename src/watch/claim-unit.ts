@@ -42,7 +42,7 @@ export async function claimUnit(watching: Watching, file: WorkFile, unit: Unit, 
 function claimOf({ config, owner, times }: Watching, file: WorkFile, unit: Unit, key: string, units: number): Claim {
   const { message, rule } = unit;
   const claim = claimFor({
-    key, message, rule, times, owner, scope: config.scope, take: true, token: tokenOf(file, key), remembersMs: 0, persistent: true,
+    key, message, rule, times, owner, scope: config.scope, take: true, token: tokenOf(file, key), remembersMs: 0,
   });
   // what lies in work was not delivered, so a claim that lapsed can always be delivered again
   return { ...claim, uncertain: 'redeliver', leaseMs: times.lease + units * LEASE_EACH };

@@ -49,7 +49,7 @@ describe('read: EDI files with key, rule and what would happen now', () => {
     const message = messageOf(interchange!);
     const rule = selectRule(compileRules(routes[0]!.rules), message);
     const ledger = await lmdbLedger({ path: join(folder, 'ledger') });
-    const claim = claimFor({ key: keysOf(message, rule, 'default').key, message, rule, scope: 'default', times, owner: thisProcess('test'), token: 't', take: true, remembersMs: 0, persistent: true });
+    const claim = claimFor({ key: keysOf(message, rule, 'default').key, message, rule, scope: 'default', times, owner: thisProcess('test'), token: 't', take: true, remembersMs: 0 });
     await ledger.claim(claim);
     const reply = storeReply({ status: 200, contentType: 'text/plain', body: Buffer.from('ok') });
     await ledger.settle({ key: claim.key, token: 't', fingerprint: claim.fingerprint, reply, beganMsAgo: 0, claim });

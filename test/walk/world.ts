@@ -64,7 +64,7 @@ export class World {
       },
     };
     return {
-      name: '/', scope: 'test', protocol: TOY, methods: new Set(['POST']), delivery, times: TIMES, markReplay: true, remembersMs: 0, persistent: true,
+      name: '/', scope: 'test', protocol: TOY, methods: new Set(['POST']), delivery, times: TIMES, markReplay: true, remembersMs: 0,
       shadow: this.rule.mode === 'shadow', lookEarly: 'long',
       select: () => this.rule,
       keysOf: (message, rule) => ({
