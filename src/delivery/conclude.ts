@@ -31,8 +31,12 @@ async function settle(step: Step, claim: Claim, granted: Granted, result: Attemp
     beganMsAgo: Math.max(0, granted.now - began) + Math.round(walk.clock.monotonic() - grantedAt),
     claim,
   });
-  const answer = await persist(step, () => walk.ledger.settle(command()));
   const named = { key: claim.key, messageId: claim.reference };
+  const answer = await persist(step, () => walk.ledger.settle(command())).catch((error: unknown) => {
+    // a record that nobody can read, say: the message is delivered all the same, so its proof must not be lost
+    walk.events.emit('unreadable', { ...named, reason: error instanceof As4OnceError ? error.message : String(error) });
+    return undefined;
+  });
   if (answer === undefined) {
     await walk.journal.append(command());
     walk.events.emit('journaled', named);

@@ -18,7 +18,10 @@ import type { Owner } from './record.js';
 export interface Journal {
   /** Resolves when the entry would survive a crash of the machine. @throws As4OnceError LEDGER_FULL where it cannot be written. */
   append(entry: Settle): Promise<void>;
-  /** Settles every entry of the host's processes, calling back for each that is closed. Rejects when the ledger cannot be reached. */
+  /**
+   * Settles every entry of the host's processes, calling back for each that is closed. Rejects when the ledger cannot be
+   * reached, and at its end when it refuses single entries: they stay, and keep no other one waiting.
+   */
   drain(ledger: Pick<Ledger, 'settle'>, closed?: (entry: Settle, answer: string) => void): Promise<void>;
   /** Entries that wait. */
   count(): Promise<number>;
@@ -66,13 +69,22 @@ export function openJournal({ directory, clock = systemClock, broken }: JournalO
 
   const drainOnce: Journal['drain'] = async (ledger, closed) => {
     const tried = new Set<string>();
+    let refused: unknown;
     for (;;) {
       const file = (await entries(directory, clock.now())).find(({ base }) => !tried.has(base));
-      if (file === undefined) return;
+      if (file === undefined) break;
       tried.add(file.base);
       const locked = await lock(directory, file.name, `${file.base}~${self}`, clock.now());
-      if (locked !== undefined) await close(locked, file.base, ledger, closed);
+      if (locked === undefined) continue;
+      try {
+        await close(locked, file.base, ledger, closed);
+      } catch (error) {
+        // what is wrong with one record is not wrong with the others
+        if (!(error instanceof As4OnceError) || error.code !== 'RECORD_UNREADABLE') throw error;
+        refused ??= error;
+      }
     }
+    if (refused !== undefined) throw refused;
   };
 
   const close = async (locked: string, base: string, ledger: Pick<Ledger, 'settle'>, closed?: (entry: Settle, answer: string) => void): Promise<void> => {
