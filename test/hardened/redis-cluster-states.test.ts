@@ -49,7 +49,7 @@ describe.each(['ioredis', 'node-redis'] as const)('Redis in production, with %s'
       () => `a 200 for ${id}`,
     );
 
-  it('CLUSTERDOWN: a master is lost; 503 after the hold, nothing delivered, and all is as it was when it is back', async () => {
+  it('CLUSTERDOWN: a master is lost; 503 after the hold, nothing delivered; back, all is as it was', async () => {
     const redis = await cluster();
     const all = await started(nodesOf(redis), { ledgerOutage: '1s' });
     const ids = Array.from({ length: 12 }, freshId);
@@ -72,7 +72,7 @@ describe.each(['ioredis', 'node-redis'] as const)('Redis in production, with %s'
     expect(all.upstream.requests).toHaveLength(ids.length + 1);
   });
 
-  it('MOVED, ASK and TRYAGAIN: all slots of a master move to another one under load; each message is delivered once', async () => {
+  it('MOVED, ASK and TRYAGAIN: the slots of a master move away under load; each message is delivered once', async () => {
     const redis = await cluster();
     const all = await started(nodesOf(redis), { ledgerOutage: '40s', settle: '40s' });
     const kept = Array.from({ length: 40 }, freshId);
@@ -134,7 +134,11 @@ const slotOf = async (node: RedisServer, bucket: string): Promise<number> =>
   Number(await node.command('CLUSTER', 'KEYSLOT', `{${bucket}}`));
 
 /** One of the messages whose record lies with the first master. */
-async function keptBy(node: RedisServer, front: Front, ids: readonly string[]): Promise<{ id: string; bucket: string; slot: number }> {
+async function keptBy(
+  node: RedisServer,
+  front: Front,
+  ids: readonly string[],
+): Promise<{ id: string; bucket: string; slot: number }> {
   for (const id of ids) {
     const bucket = String((await front.logged({ event: 'exchange', messageId: id })).key).slice(0, 2);
     const slot = await slotOf(node, bucket);
@@ -148,7 +152,7 @@ async function beginToMove(slot: number, from: RedisServer, to: RedisServer): Pr
   await from.command('CLUSTER', 'SETSLOT', slot, 'MIGRATING', String(await to.command('CLUSTER', 'MYID')));
 }
 
-/** As `redis-cli --cluster reshard` does it, for all slots that the ledger has names for: key by key, then for all to know. */
+/** As `redis-cli --cluster reshard` does it, for all slots that the ledger has names for: key by key. */
 async function moveSlots(from: RedisServer, to: RedisServer, third: RedisServer): Promise<void> {
   const target = String(await to.command('CLUSTER', 'MYID'));
   const buckets = Array.from({ length: 256 }, (_, n) => n.toString(16).padStart(2, '0'));

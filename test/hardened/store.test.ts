@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { stringify } from 'yaml';
 import { runCli } from '../support/child.js';
-import { receipt } from '../support/scripted-answers.js';
+import { hang, receipt } from '../support/scripted-answers.js';
 import { startUpstream } from '../support/scripted-upstream.js';
 import { startRedis, type RedisServer, type RedisSettings } from '../support/redis-server.js';
 import { tempDir } from '../support/temp-dir.js';
@@ -90,6 +90,35 @@ describe('a store that may forget', () => {
     await redis.command('ACL', 'SETUSER', 'careful', 'on', '>secret', '~*', '&*', '+@all', '-config');
     const front = await startFront(settingsFor({ redis: { url: redis.url, username: 'careful', password: 'secret' } }));
     expect(await codes(front)).toEqual(['STORE_EVICTS', 'STORE_PERSISTENCE_UNKNOWN']);
+  });
+
+  /** Where INFO was forbidden the store was called well, and contact was lost at every beat: nobody ever took over. */
+  it.each(['ioredis', 'node-redis'])('is unknown where INFO is forbidden too, and lapsed claims lapse: %s', async (client) => {
+    const redis = await redisWith({ appendonly: 'yes' });
+    await redis.command('ACL', 'SETUSER', 'careful', 'on', '>secret', '~*', '&*', '+@all', '-config', '-info');
+    const upstream = await startUpstream(receipt());
+    toClose.push(() => upstream.close());
+    const ledger = { redis: { url: redis.url, client, username: 'careful', password: 'secret' } };
+    const times = { lease: '1500ms', wait: '20s' };
+    const more = { upstream: upstream.url, times, defaults: { uncertain: 'redeliver' } };
+    const one = await startFront(settingsFor(ledger, more));
+    const two = await startFront(settingsFor(ledger, { ...more, node: 'b' }));
+    expect(await health(one)).toMatchObject({ status: 'degraded' });
+    expect(await codes(one)).toEqual(['STORE_UNKNOWN']);
+    const id = freshId();
+    upstream.next(hang());
+    const first = post(one.url, message(id)).catch(() => undefined);
+    await upstream.arrived(1);
+    one.process.pause();
+    expect((await post(two.url, message(id))).status).toBe(200);
+    await two.logged({ event: 'takeOver', messageId: id });
+    one.process.resume();
+    expect(await serveOnce(settingsFor({ ...ledger, strict: true }))).toMatchObject({
+      code: 2,
+      stderr: expect.stringMatching(/ledger\.strict refuses .*INFO is not allowed/),
+    });
+    await stopFronts();
+    await first;
   });
 
   it.each<[string, RedisSettings, RegExp]>([

@@ -35,7 +35,8 @@ describe.each(['ioredis', 'node-redis'] as const)('a record that cannot be read 
     await redis.close();
   });
 
-  it.each(['a newer format', 'another kind of value'])('%s: the Receipt is sent and kept, and every later copy gets it', async (what) => {
+  const KINDS = ['a newer format', 'another kind of value'];
+  it.each(KINDS)('%s: the Receipt is sent and kept, and every later copy gets it', async (what) => {
     const broken = await inWork();
     const key = await recordInWork();
     await redis.command('DEL', key);

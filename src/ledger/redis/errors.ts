@@ -13,6 +13,9 @@ export function asLedgerError(error: unknown, claiming: boolean): As4OnceError {
 
 export const isNoScript = (error: unknown): boolean => messageOf(error).replace(/^-/, '').startsWith('NOSCRIPT');
 
+/** The server answered, and does not let our user do that. */
+export const isForbidden = (error: unknown): boolean => messageOf(error).replace(/^-/, '').startsWith('NOPERM');
+
 function messageOf(error: unknown): string {
   if (error instanceof AggregateError && error.message === '') return messageOf(error.errors[0]);
   return error instanceof Error ? error.message : String(error);

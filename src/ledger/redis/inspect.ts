@@ -1,10 +1,11 @@
 import type { RedisNode } from './command-port.js';
+import { isForbidden } from './errors.js';
 
 /** What endangers the guarantee, in the store's own settings. The code is stable; the text is for people. */
 export interface StoreWarning {
   readonly code:
     | 'STORE_EVICTS' | 'STORE_NOT_PERSISTENT' | 'STORE_PERSISTENCE_UNKNOWN' | 'STORE_FSYNC_OFF' | 'STORE_SAVE_FAILING'
-    | 'STORE_IS_REPLICA' | 'STORE_REPLICAS_MISSING' | 'STORE_CLOCK_SKEW' | 'STORE_NEARLY_FULL' | 'STORE_UNREACHABLE';
+    | 'STORE_IS_REPLICA' | 'STORE_REPLICAS_MISSING' | 'STORE_CLOCK_SKEW' | 'STORE_NEARLY_FULL' | 'STORE_UNKNOWN';
   readonly text: string;
   /** The store may forget what it was told: `ledger.strict` refuses to work with it. */
   readonly mayForget: boolean;
@@ -25,18 +26,20 @@ const SKEW = 60_000;
 
 /** Asks one server about itself. INFO tells most; CONFIG is asked for the rest and may be forbidden. */
 export async function inspectNode(node: RedisNode, waitReplicas: number, wallClock: number): Promise<NodeState> {
-  const info = fields(await node.send(['INFO', 'everything']));
+  const known = await infoOf(node, 'everything');
+  const info = known ?? NOTHING;
   const name = node.id === '' ? 'Redis' : `Redis ${node.id}`;
   const warnings: StoreWarning[] = [];
   const warn = (code: StoreWarning['code'], mayForget: boolean, text: string): void => {
     warnings.push({ code, mayForget, text: `${name}: ${text}` });
   };
+  if (known === undefined) warn('STORE_UNKNOWN', true, 'INFO is not allowed to our user, so nobody sees whether it may forget or is full; allow it (+info)');
   const policy = info.get('maxmemory_policy') ?? 'noeviction';
   if (policy !== 'noeviction') warn('STORE_EVICTS', true, `maxmemory-policy is ${policy}; set it to noeviction, or records vanish when memory is short`);
-  await persistence(node, info, warn);
+  if (known !== undefined) await persistence(node, info, warn);
   if (info.get('role') === 'slave') warn('STORE_IS_REPLICA', true, 'this is a replica; connect to the master');
   const replicas = Number(info.get('connected_slaves') ?? 0);
-  if (replicas < waitReplicas) warn('STORE_REPLICAS_MISSING', true, `${replicas} replicas are connected, waitReplicas wants ${waitReplicas}: no claim can be granted`);
+  if (known !== undefined && replicas < waitReplicas) warn('STORE_REPLICAS_MISSING', true, `${replicas} replicas are connected, waitReplicas wants ${waitReplicas}: no claim can be granted`);
   const [seconds, micros] = await node.send(['TIME']) as [unknown, unknown];
   const skew = Number(String(seconds)) * 1_000 + Number(String(micros)) / 1_000 - wallClock;
   if (Math.abs(skew) > SKEW) warn('STORE_CLOCK_SKEW', false, `its clock is ${Math.round(Math.abs(skew) / 1_000)} s ${skew > 0 ? 'ahead of' : 'behind'} this machine's`);
@@ -45,7 +48,7 @@ export async function inspectNode(node: RedisNode, waitReplicas: number, wallClo
   if (maxMemory > 0 && usedMemory > maxMemory * 0.9) warn('STORE_NEARLY_FULL', false, 'over 90 % of maxmemory is used: no new claims are taken');
   return {
     id: node.id, warnings, usedMemory, maxMemory,
-    version: info.get('redis_version') ?? '0',
+    version: info.get('redis_version') ?? '',
     uptimeMs: Number(info.get('uptime_in_seconds') ?? 0) * 1_000,
   };
 }
@@ -65,6 +68,18 @@ async function persistence(
   else warn('STORE_NOT_PERSISTENT', true, 'it keeps snapshots only, and a restart forgets what came after the last; set appendonly yes');
 }
 
+const NOTHING: ReadonlyMap<string, string> = new Map();
+
+/** A section of INFO; undefined where it is forbidden. */
+export async function infoOf(node: RedisNode, section: string): Promise<ReadonlyMap<string, string> | undefined> {
+  try {
+    return fields(await node.send(['INFO', section]));
+  } catch (error) {
+    if (isForbidden(error)) return undefined;
+    throw error;
+  }
+}
+
 /** A setting; undefined where CONFIG is forbidden. */
 async function setting(node: RedisNode, name: string): Promise<string | undefined> {
   try {
@@ -77,8 +92,8 @@ async function setting(node: RedisNode, name: string): Promise<string | undefine
   }
 }
 
-export const fields = (text: unknown): ReadonlyMap<string, string> =>
+const fields = (text: unknown): ReadonlyMap<string, string> =>
   new Map([...String(text).matchAll(/^([\w-]+):(.*?)\r?$/gm)].map(([, name = '', value = '']) => [name, value]));
 
 /** This release needs what Redis 7.0 brought: scripts that may settle on a full server. */
-export const oldVersion = (version: string): boolean => Number(version.split('.')[0]) < 7;
+export const oldVersion = (version: string): boolean => version !== '' && Number(version.split('.')[0]) < 7;

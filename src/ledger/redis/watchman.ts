@@ -1,7 +1,7 @@
 import type { Clock } from '../../clock.js';
 import type { Events } from '../../events.js';
 import type { Contact } from '../contact.js';
-import { fields, inspectNode } from './inspect.js';
+import { infoOf, inspectNode } from './inspect.js';
 import type { NodeState, StoreWarning } from './inspect.js';
 import type { Runner } from './runner.js';
 
@@ -112,9 +112,9 @@ export class Watchman {
     this.#beats += 1;
     try {
       const nodes = await this.#runner.within(this.#runner.port.nodes());
-      const replies = await Promise.all(nodes.map(async (node) => ({ id: node.id, info: fields(await this.#runner.within(node.send(['INFO', 'memory']))) })));
+      const replies = await Promise.all(nodes.map(async (node) => ({ id: node.id, info: await this.#runner.within(infoOf(node, 'memory')) })));
       this.#full = undefined;
-      for (const { id, info } of replies) this.#look(id, Number(info.get('used_memory') ?? 0), Number(info.get('maxmemory') ?? 0));
+      for (const { id, info } of replies) this.#look(id, Number(info?.get('used_memory') ?? 0), Number(info?.get('maxmemory') ?? 0));
       contact.confirm();
       if (this.#unseen || this.#beats % INSPECT_EVERY === 0) await this.inspect();
     } catch {
