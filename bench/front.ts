@@ -12,7 +12,8 @@ import { cpuMs, peakRssMiB, run, type Measured } from './support/load.js';
  * The front against what a program without a ledger would have to do anyway, in one run, all servers processes of their
  * own, turn about:
  *   replay   against Express + the same reading + the same bytes sent
- *   first    against a plain store-and-forward Express + undici proxy before the same upstream
+ *   first    against a plain store-and-forward Express + undici proxy before the same upstream; `floor` is that proxy
+ *            without Express and with nothing beside what a first delivery cannot do without (support/servers.ts)
  * Prints throughput as ratios (1 = as fast as the baseline), CPU per message of the server process, and latency.
  *
  *   node dist/bench/front.js [--rounds 3] [--count 4000] [--connections 16]
@@ -57,6 +58,7 @@ const LISTENS = /listens on http:\/\/127\.0\.0\.1:(\d+)/;
 const servers = {
   replay: await start('bench/support/servers.js', ['replay'], /"port":(\d+)/),
   proxy: await start('bench/support/servers.js', ['proxy', '--upstream', upstream.url], /"port":(\d+)/),
+  floor: await start('bench/support/servers.js', ['floor', '--upstream', upstream.url, '--folder', join(folder, 'floor')], /"port":(\d+)/),
   embedded: await start('src/cli/main.js', ['serve', '--config', config('embedded', `{ embedded: ${join(folder, 'ledger')} }`)], LISTENS),
   redis: await start('src/cli/main.js', ['serve', '--config', config('redis', `{ redis: "${redis.url}" }`)], LISTENS),
 };
@@ -66,16 +68,17 @@ try {
   const same = (): Buffer => message.body;
   const fresh = (): Buffer => withId(id++);
   for (const server of Object.values(servers)) {
-    await measure(server, same, count);
+    if (server !== servers.floor) await measure(server, same, count);
     await measure(server, server === servers.replay ? same : fresh, Math.ceil(count / 2));
   }
   const replay: Record<string, Sample[]> = { baseline: [], embedded: [], redis: [] };
-  const first: Record<string, Sample[]> = { baseline: [], embedded: [], redis: [] };
+  const first: Record<string, Sample[]> = { baseline: [], floor: [], embedded: [], redis: [] };
   for (let round = 0; round < rounds; round += 1) {
     replay['baseline']?.push(await measure(servers.replay, same, count));
     replay['embedded']?.push(await measure(servers.embedded, same, count));
     replay['redis']?.push(await measure(servers.redis, same, count));
     first['baseline']?.push(await measure(servers.proxy, fresh, count));
+    first['floor']?.push(await measure(servers.floor, fresh, count));
     first['embedded']?.push(await measure(servers.embedded, fresh, count));
     first['redis']?.push(await measure(servers.redis, fresh, count));
   }

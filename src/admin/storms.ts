@@ -83,9 +83,8 @@ export class Storms {
     if (partner !== undefined) one.partner = partner;
     if (from !== undefined) one.from = from;
     one.copiesEver = Math.max(one.copiesEver, copies);
-    if ((one.arrivals[0]?.at ?? at) <= at - STORM_WITHIN || one.arrivals.length >= TIMES_KEPT) {
-      one.arrivals = one.arrivals.filter((arrival) => arrival.at > at - STORM_WITHIN).slice(1 - TIMES_KEPT);
-    }
+    // from the front, so that a storm costs each of its copies the same
+    while ((one.arrivals[0]?.at ?? at) <= at - STORM_WITHIN || one.arrivals.length >= TIMES_KEPT) one.arrivals.shift();
     one.arrivals.push({ wall: this.#clock.now(), at });
     if (this.#young.size >= WATCHED && !this.#young.has(key)) {
       this.#old = this.#young;

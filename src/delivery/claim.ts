@@ -21,12 +21,16 @@ export interface ClaimInputs {
 }
 
 /** The claim that policy asks for. */
-export function claimFor({ message, rule, times, ...given }: ClaimInputs): Claim {
-  return {
-    ...given,
+export function claimFor({ key, message, rule, scope, times, owner, token, take, remembersMs }: ClaimInputs): Claim {
+  const claim: Claim = {
+    key,
+    scope,
+    owner,
+    token,
+    take,
+    remembersMs,
     protocol: message.protocol,
     reference: message.reference,
-    ...(message.type === undefined ? {} : { type: message.type }),
     rule: rule.name,
     sender: partiesText(message.facts.from),
     fingerprint: message.fingerprint,
@@ -42,6 +46,7 @@ export function claimFor({ message, rule, times, ...given }: ClaimInputs): Claim
     known: rule.known,
     notAfterMs: times.ledgerOutage,
   };
+  return message.type === undefined ? claim : { ...claim, type: message.type };
 }
 
 export function claimOf({ route, walk }: Step, key: string, message: Message, rule: Rule, take: boolean): Claim {

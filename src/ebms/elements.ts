@@ -6,11 +6,16 @@ import { NS } from './namespaces.js';
 
 /** The element of that name in the ebMS namespace, or undefined; two of them are refused with HEADER_INVALID. */
 export function only(parent: XmlElement, local: string, uri: string = NS.eb): XmlElement | undefined {
-  const found = children(parent, uri, local);
-  if (found.length > 1) {
-    throw new As4OnceError('HEADER_INVALID', `${parent.local} holds ${found.length} ${local} elements`);
+  let found: XmlElement | undefined;
+  for (const node of parent.children) {
+    if (node.kind !== 'element' || node.local !== local || node.uri !== uri) continue;
+    if (found !== undefined) {
+      const all = children(parent, uri, local).length;
+      throw new As4OnceError('HEADER_INVALID', `${parent.local} holds ${all} ${local} elements`);
+    }
+    found = node;
   }
-  return found[0];
+  return found;
 }
 
 /** Trimmed character data of that child; undefined where there is no such child. */

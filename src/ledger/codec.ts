@@ -82,19 +82,18 @@ export function decodeRecord(bytes: Uint8Array): LedgerRecord {
   const end = buffer.indexOf(NEWLINE, HEAD.length);
   const state = STATES[field(buffer, HEAD.state)];
   if (end < 0 || state === undefined) throw unreadable('its head is damaged');
-  const { reply, ...body } = readBody(format, buffer.toString('utf8', HEAD.length, end));
+  // nobody else has the object that was just parsed, so it is completed in place: this runs for every message
+  const record = readBody(format, buffer.toString('utf8', HEAD.length, end)) as { -readonly [K in keyof LedgerRecord]: LedgerRecord[K] };
+  record.format = 1;
+  record.version = number(buffer, HEAD.version);
+  record.state = state;
+  record.copies = number(buffer, HEAD.copies);
+  record.lastSeen = number(buffer, HEAD.lastSeen);
+  record.keptUntil = number(buffer, HEAD.keptUntil);
   const leaseUntil = number(buffer, HEAD.leaseUntil);
-  return {
-    ...body,
-    format: 1,
-    version: number(buffer, HEAD.version),
-    state,
-    copies: number(buffer, HEAD.copies),
-    lastSeen: number(buffer, HEAD.lastSeen),
-    keptUntil: number(buffer, HEAD.keptUntil),
-    ...(leaseUntil === 0 ? {} : { leaseUntil }),
-    ...(reply === undefined ? {} : { reply: { ...reply, deflated: new Uint8Array(buffer.subarray(end + 1)) } }),
-  };
+  if (leaseUntil !== 0) record.leaseUntil = leaseUntil;
+  if (record.reply !== undefined) record.reply = { ...record.reply, deflated: new Uint8Array(buffer.subarray(end + 1)) };
+  return record;
 }
 
 /** The version in the head, for a guard that need not read the rest. */

@@ -58,12 +58,13 @@ export class Tallies {
 
   #count(at: number, partner: string, name: TallyName): void {
     const hour = Math.floor(at / HOUR) * HOUR;
-    const partners = this.#hours.get(hour) ?? new Map<string, Partial<Record<TallyName, number>>>();
-    const counts = partners.get(partner) ?? {};
+    let partners = this.#hours.get(hour);
+    if (partners === undefined) this.#hours.set(hour, (partners = new Map<string, Partial<Record<TallyName, number>>>()));
+    let counts = partners.get(partner);
+    if (counts === undefined) partners.set(partner, (counts = {}));
     counts[name] = (counts[name] ?? 0) + 1;
-    partners.set(partner, counts);
-    this.#hours.set(hour, partners);
-    this.#dirty.set(`${hour} ${partner}`, { hour, partner });
+    const place = `${hour} ${partner}`;
+    if (!this.#dirty.has(place)) this.#dirty.set(place, { hour, partner });
   }
 
   /** What changed since the last time, as notes; give them back with `failed` where they could not be written. */

@@ -100,12 +100,12 @@ class TreeBuilder {
     if (this.#depth > this.#options.depth) {
       throw new As4OnceError('XML_TOO_DEEP', `${this.position()}: deeper than ${this.#options.depth} elements`);
     }
-    if (tag.prefix !== '') this.#checkLocal(tag.local);
     const parent = this.#top;
     const element: Growing = {
       kind: 'element', name: tag.name, prefix: tag.prefix, local: tag.local, uri: tag.uri,
       attributes: [], declarations: [], children: [], parent,
     };
+    if (tag.prefix !== '') this.#checkLocal(tag.local);
     if (this.#attributes.length > 0) this.#takeAttributes(element);
     if (parent === undefined) {
       this.#root = element;
@@ -118,7 +118,7 @@ class TreeBuilder {
 
   #takeAttributes(element: Growing): void {
     for (const found of this.#attributes) {
-      const { name, prefix, local, uri, value } = found;
+      const { prefix, local, uri, value } = found;
       if (prefix !== '') this.#checkLocal(local);
       if (uri === XMLNS) {
         // Saxes trims the names of namespaces; no other reader does.
@@ -127,7 +127,7 @@ class TreeBuilder {
         }
         element.declarations.push([prefix === '' ? '' : local, value]);
       } else {
-        element.attributes.push({ name, prefix, local, uri, value });
+        element.attributes.push(found);
         if (isId(uri, local)) this.#identify(element, value, uri !== '');
       }
     }
@@ -136,6 +136,9 @@ class TreeBuilder {
 
   /** What follows a prefix begins like a name of its own (Namespaces in XML 1.0, 3); saxes lets a digit or '-' pass. */
   #checkLocal(local: string): void {
+    // most names begin with a letter: the rest of the question is for those that do not
+    const first = local.charCodeAt(0) | 0x20;
+    if (first >= 0x61 && first <= 0x7a) return;
     if (NOT_NAME_START.test(local)) {
       throw new As4OnceError('XML_BROKEN', `${this.position()}: local name '${local.slice(0, 40)}'`);
     }

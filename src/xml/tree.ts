@@ -48,20 +48,30 @@ export interface XmlDocument {
 
 /** Direct child elements of that namespace and name. */
 export function children(element: XmlElement, uri: string, local: string): XmlElement[] {
-  return element.children.filter((n): n is XmlElement => n.kind === 'element' && n.uri === uri && n.local === local);
+  const found: XmlElement[] = [];
+  for (const node of element.children) {
+    if (node.kind === 'element' && node.local === local && node.uri === uri) found.push(node);
+  }
+  return found;
 }
 
 /** The first such child. */
 export function child(element: XmlElement, uri: string, local: string): XmlElement | undefined {
-  return children(element, uri, local)[0];
+  for (const node of element.children) {
+    if (node.kind === 'element' && node.local === local && node.uri === uri) return node;
+  }
+  return undefined;
 }
 
 /** Value of an attribute; `uri` '' for one without namespace. */
 export function attribute(element: XmlElement, uri: string, local: string): string | undefined {
-  return element.attributes.find((a) => a.uri === uri && a.local === local)?.value;
+  for (const found of element.attributes) if (found.local === local && found.uri === uri) return found.value;
+  return undefined;
 }
 
 /** All character data directly below the element; comments do not split it. */
 export function text(element: XmlElement): string {
-  return element.children.map((n) => (n.kind === 'text' ? n.value : '')).join('');
+  let all = '';
+  for (const node of element.children) if (node.kind === 'text') all += node.value;
+  return all;
 }

@@ -20,7 +20,7 @@ describe('a body on its way in', () => {
     outgoing.on('error', () => undefined);
     outgoing.flushHeaders();
     const [incoming] = (await once(server, 'request')) as [IncomingMessage];
-    const body = readBody(incoming, systemClock, { idleMs: 60_000, minRate: 1 });
+    const body = readBody(incoming, systemClock, { idleMs: 60_000, minRate: 1 })[Symbol.asyncIterator]();
     const handedOn: WeakRef<Uint8Array>[] = [];
     for (let i = 0; i < 20; i++) {
       const next = body.next();

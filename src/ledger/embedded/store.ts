@@ -26,6 +26,7 @@ export class Store {
   readonly #listed: Database<Buffer, string>;
   readonly #facts: Database<Buffer, string>;
   readonly #notes: Database<Buffer, NoteKey>;
+  #floor = 0;
 
   constructor(path: string) {
     // The defaults of every option that is not named here are the safe ones; a wrong mapSize, for one, crashes.
@@ -37,6 +38,7 @@ export class Store {
     this.#listed = this.#root.openDB<Buffer, string>('listed', { encoding: 'binary' });
     this.#facts = this.#root.openDB<Buffer, string>('facts', { encoding: 'binary' });
     this.#notes = this.#root.openDB<Buffer, NoteKey>('notes', { encoding: 'binary' });
+    this.#floor = Number(this.fact('clock') ?? 0);
   }
 
   /** Runs `body` in a write transaction, together with others of this moment; resolves when it is on the disk. */
@@ -83,13 +85,20 @@ export class Store {
     this.#facts.putSync('settles', Buffer.from(String(this.settles + 1)));
   }
 
+  /**
+   * What the clock must not fall below, as it was at the last write of this process. A floor of a moment ago will do: it
+   * is there for a clock that was set back, which a running process sees by itself, and a new one begins with a write.
+   */
   get floor(): number {
-    return Number(this.fact('clock') ?? 0);
+    return this.#floor;
   }
 
-  /** Only within `write`. */
+  /** Only within `write`. Reads what other processes have written meanwhile, too. */
   raiseFloor(now: number): void {
-    if (now - this.floor >= FLOOR_STEP) this.#facts.putSync('clock', Buffer.from(String(now)));
+    this.#floor = Number(this.fact('clock') ?? 0);
+    if (now - this.#floor < FLOOR_STEP) return;
+    this.#facts.putSync('clock', Buffer.from(String(now)));
+    this.#floor = now;
   }
 
   read(key: DuplicateKey): LedgerRecord | undefined {
