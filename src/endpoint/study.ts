@@ -17,6 +17,8 @@ export interface StudiedBody extends StoredBody {
 
 /** A header that has not ended by then is none that anybody wrote in earnest, bytes. */
 const LONGEST_HEADER = 1024 * 1024;
+/** The root element tells most payloads apart, and the reader reads all that it is given: so little at first. */
+const FIRST_LOOK = 512;
 
 /**
  * Looks at a payload while it is written: its digest, and its SBDH until the business message begins. What it says is
@@ -39,7 +41,9 @@ export class StudyingSink implements PayloadSink {
 
   async write(chunk: Uint8Array): Promise<void> {
     this.#hash.update(chunk);
-    if (this.#reader !== undefined) this.#study(this.#reader, chunk);
+    for (let at = 0, look = FIRST_LOOK; this.#reader !== undefined && at < chunk.length; at += look, look *= 2) {
+      this.#study(this.#reader, chunk.subarray(at, at + look));
+    }
     this.#business?.push(chunk);
     await this.#sink.write(chunk);
   }

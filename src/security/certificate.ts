@@ -76,6 +76,23 @@ export function certificateOf(der: Uint8Array): Certificate | undefined {
   return parsed;
 }
 
+const written = new Map<string, Certificate>();
+
+/**
+ * The same from a token's text: a partner's messages all bring the same one, and to look that up saves decoding and
+ * digesting it. `decode` is asked for a text that is new.
+ */
+export function certificateWritten(text: string, decode: () => Uint8Array | undefined): Certificate | undefined {
+  const known = written.get(text);
+  if (known !== undefined) return known;
+  const certificate = certificateOf(decode() ?? new Uint8Array());
+  if (certificate === undefined || text.length > 2 * MAX_DER) return certificate;
+  const [oldest] = written.keys();
+  if (oldest !== undefined && written.size >= CACHED) written.delete(oldest);
+  written.set(text, certificate);
+  return certificate;
+}
+
 function parse(der: Uint8Array, fingerprint: string): Certificate {
   const [tbs, algorithm] = members(readDer(der));
   const fields = members(tbs);

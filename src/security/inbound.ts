@@ -10,14 +10,17 @@ import type { PartHead } from '../mime/part-head.js';
 import { MimeScanner } from '../mime/scanner.js';
 import type { AnswerIn, Early, Protocol, Read, Reading } from '../protocol.js';
 import { OpenMessage, type InboundOptions } from './open-message.js';
+import { VerifiedRoots } from './verified-roots.js';
 
 /**
  * AS4 as its own endpoint reads it: the header is verified as soon as the root part is complete, so that what is not
  * signed by whom it should be never becomes a message; attachments are decrypted, checked and decompressed while they
- * arrive. A copy that the ledger knows (`skim`) costs no private-key operation.
+ * arrive. A copy that the ledger knows (`skim`) costs no private-key operation, and if its header comes byte for byte as
+ * it did before, neither parsing nor verification.
  */
 export function inboundProtocol(options: InboundOptions): Protocol {
-  return { name: 'as4', open: (head, limits) => new InboundReading(head.headers, limits, options) };
+  const roots = new VerifiedRoots();
+  return { name: 'as4', open: (head, limits) => new InboundReading(head.headers, limits, options, roots) };
 }
 
 type PartEvent =
@@ -45,12 +48,16 @@ class InboundReading implements Reading {
   /** The ledger was asked, or need not be: parts are worked on as they come. */
   #begun = false;
   #message: OpenMessage | undefined;
+  readonly #roots: VerifiedRoots;
+  /** Opens a message whose root was verified before, if it has to be taken in all the same. */
+  #reopen: (() => void) | undefined;
   root: Uint8Array | undefined;
   #skimming = false;
   early: Early | undefined;
   answerIn: AnswerIn = { protocol: 'as4' };
 
-  constructor(headers: HeaderList, limits: Limits, options: InboundOptions) {
+  constructor(headers: HeaderList, limits: Limits, options: InboundOptions, roots: VerifiedRoots) {
+    this.#roots = roots;
     this.#limits = limits;
     this.#options = options;
     const type = header(headers, 'content-type');
@@ -98,15 +105,17 @@ class InboundReading implements Reading {
       else this.#scanner.end();
       const early = this.early;
       if (early === undefined) throw new As4OnceError('MIME_BROKEN', 'no root part');
-      if (early.kind === 'pass' || this.#message === undefined) return { kind: 'pass' };
+      if (early.kind === 'pass') return { kind: 'pass' };
       const { bundled, message } = early;
       if (this.#skimming) {
         if (message.fingerprint === undefined) throw new As4OnceError('INTERNAL', 'skimmed without a fingerprint');
         return { kind: 'message', bundled, message: { ...message, fingerprint: message.fingerprint } };
       }
       await this.#work();
-      const content = await this.#message.finish();
-      const whole = message.fingerprint ?? this.#message.bound(fingerprint(content.envelope, this.#message.digests));
+      const opened = this.#message;
+      if (opened === undefined) throw new As4OnceError('INTERNAL', 'a message that was not opened');
+      const content = await opened.finish();
+      const whole = message.fingerprint ?? opened.bound(fingerprint(content.envelope, opened.digests));
       return { kind: 'message', bundled, message: { ...message, fingerprint: whole }, content };
     });
   }
@@ -154,7 +163,7 @@ class InboundReading implements Reading {
   }
 
   #wanted(): boolean {
-    return !this.#skimming && this.#message !== undefined;
+    return !this.#skimming && (this.#message !== undefined || this.#reopen !== undefined);
   }
 
   #keepRoot(bytes: Uint8Array): void {
@@ -170,6 +179,20 @@ class InboundReading implements Reading {
     this.#root = [];
     const media = this.#rootHead === undefined ? this.#media : parseContentType(this.#rootHead.contentType ?? '');
     const charset = media?.parameters.get('charset');
+    const name = VerifiedRoots.nameOf(root, charset);
+    const known = this.#roots.find(name, this.#options.now());
+    if (known === undefined) {
+      this.#openRoot(root, charset, name);
+      return;
+    }
+    this.root = root;
+    this.answerIn = known.answerIn;
+    this.early = known.early;
+    this.#reopen = () => this.#openRoot(root, charset, name);
+  }
+
+  #openRoot(root: Buffer, charset: string | undefined, name: string): void {
+    this.#reopen = undefined;
     const soap11 = !root.includes('http://www.w3.org/2003/05/soap-envelope');
     this.answerIn = { protocol: 'as4', soap: soap11 ? '1.1' : '1.2' };
     const envelope = readEnvelope(root, this.#limits, charset === undefined ? {} : { charset });
@@ -184,15 +207,21 @@ class InboundReading implements Reading {
       return;
     }
     this.#message = OpenMessage.verified(envelope, user, this.#limits, this.#options);
-    const signed = this.#message.verified !== undefined;
+    const { verified } = this.#message;
     const known = earlyFingerprint(envelope);
-    const message = { ...messageOf(envelope, user), signed, fingerprint: known && this.#message.bound(known) };
-    this.early = { kind: 'message', message, bundled: envelope.signals.length > 0 };
+    const message = { ...messageOf(envelope, user), signed: verified !== undefined, fingerprint: known && this.#message.bound(known) };
+    const early = { kind: 'message', message, bundled: envelope.signals.length > 0 } as const;
+    this.early = early;
+    if (verified === undefined || known === undefined) return;
+    const { until } = verified;
+    this.#roots.add(name, { early, answerIn: this.answerIn, verified: this.#options.now(), until }, root.length);
   }
 
   async #work(): Promise<void> {
+    if (this.#skimming) return;
+    this.#reopen?.();
     const message = this.#message;
-    if (message === undefined || this.#skimming) return;
+    if (message === undefined) return;
     const events = this.#events;
     this.#events = [];
     this.#waiting = 0;

@@ -1,3 +1,4 @@
+import { gunzipSync } from 'node:zlib';
 import type { StoredBody } from '../delivery/port.js';
 import { GunzipFeed } from '../ebms/content-coding.js';
 import { As4OnceError } from '../errors.js';
@@ -37,6 +38,10 @@ export interface PayloadChecks {
 
 /** How much is inflated before it is written: a bomb grows a thousandfold, so one step holds 8 MiB at most. */
 const STEP = 8 * 1024;
+/** Compressed bytes that wait for the payload's end, and are inflated in one call where they are all: most documents. */
+const AT_ONCE = 32 * 1024;
+/** What one call gives at most, so that it holds nobody up; what grows further is inflated by steps, in other threads. */
+const AT_ONCE_PLAIN = 512 * 1024;
 
 /**
  * One attachment on its way in: decrypted, digested and inflated as it streams by, into the sink. Nothing that went
@@ -48,29 +53,32 @@ export class PayloadIntake {
   readonly #sink: PayloadSink;
   readonly #decipher: GcmStream | undefined;
   readonly #digest: AttachmentDigest | undefined;
-  readonly #inflate: GunzipFeed | undefined;
+  #inflate: GunzipFeed | undefined;
+  /** Compressed bytes of a payload that may be a short one. */
+  #waiting: Uint8Array[] = [];
+  #waitingBytes = 0;
   #inflated: Uint8Array[] = [];
   #written = 0;
   #failure: As4OnceError | undefined;
 
   constructor(checks: PayloadChecks, sink: PayloadSink) {
-    const { key, reference, partType, plan, maxBytes } = checks;
+    const { key, reference, partType } = checks;
     this.#checks = checks;
     this.#sink = sink;
     if (key !== undefined) this.#decipher = new GcmStream(key);
     if (reference !== undefined) this.#digest = digestFor(reference, checks.fields, key?.mimeType ?? partType);
-    if (plan.compressed) this.#inflate = new GunzipFeed((bytes) => this.#inflated.push(bytes), maxBytes);
   }
 
+  /** Takes the chunk over: nobody may write into it afterwards. */
   async push(chunk: Uint8Array): Promise<void> {
     const plain = this.#decipher === undefined ? chunk : this.#decipher.update(chunk);
     this.#digest?.update(plain);
-    if (this.#inflate === undefined) {
-      await this.#write(plain);
-      return;
-    }
-    for (let at = 0; at < plain.length && this.#failure === undefined; at += STEP) {
-      await this.#inflateStep(this.#inflate.push(plain.subarray(at, at + STEP)));
+    if (!this.#checks.plan.compressed) await this.#write(plain);
+    else if (this.#inflate !== undefined) await this.#inflateBySteps(this.#inflate, plain);
+    else {
+      this.#waiting.push(plain);
+      this.#waitingBytes += plain.length;
+      if (this.#waitingBytes > AT_ONCE) await this.#inflateBySteps(this.#inflateFrom(), this.#taken());
     }
   }
 
@@ -83,13 +91,47 @@ export class PayloadIntake {
     if (this.#digest?.matches() === false) {
       throw thrown(refusal('attachment', `${name.slice(0, 200)} is not what was signed`));
     }
-    if (this.#inflate !== undefined && this.#failure === undefined) await this.#inflateStep(this.#inflate.end());
+    if (plan.compressed && this.#failure === undefined) await this.#inflateEnd();
     if (this.#failure !== undefined) throw this.#failure;
     return { ...plan, partType, body: await this.#sink.finish() };
   }
 
   async discard(): Promise<void> {
     await this.#sink.discard();
+  }
+
+  #inflateFrom(): GunzipFeed {
+    this.#inflate = new GunzipFeed((bytes) => this.#inflated.push(bytes), this.#checks.maxBytes);
+    return this.#inflate;
+  }
+
+  #taken(): Uint8Array {
+    const bytes = Buffer.concat(this.#waiting, this.#waitingBytes);
+    this.#waiting = [];
+    return bytes;
+  }
+
+  async #inflateBySteps(inflate: GunzipFeed, bytes: Uint8Array): Promise<void> {
+    for (let at = 0; at < bytes.length && this.#failure === undefined; at += STEP) {
+      await this.#inflateStep(inflate.push(bytes.subarray(at, at + STEP)));
+    }
+  }
+
+  /** A stream and a thread for each small document cost several times what inflating it does. */
+  async #inflateEnd(): Promise<void> {
+    if (this.#inflate !== undefined) {
+      await this.#inflateStep(this.#inflate.end());
+      return;
+    }
+    const bytes = this.#taken();
+    const plain = inflatedAtOnce(bytes, Math.min(this.#checks.maxBytes, AT_ONCE_PLAIN));
+    if (plain !== undefined) {
+      await this.#write(plain);
+      return;
+    }
+    const inflate = this.#inflateFrom();
+    await this.#inflateBySteps(inflate, bytes);
+    if (this.#failure === undefined) await this.#inflateStep(inflate.end());
   }
 
   /** A failure to inflate waits for the digest's verdict: damaged content is the commoner cause, and the graver one. */
@@ -116,6 +158,15 @@ export class PayloadIntake {
       throw new As4OnceError('BODY_TOO_LARGE', `payload of more than ${this.#checks.maxBytes} bytes`);
     }
     await this.#sink.write(bytes);
+  }
+}
+
+/** Undefined where it is longer, or no gzip: the stream tells which. */
+function inflatedAtOnce(bytes: Uint8Array, maxBytes: number): Uint8Array | undefined {
+  try {
+    return gunzipSync(bytes, { maxOutputLength: Math.max(1, maxBytes) });
+  } catch {
+    return undefined;
   }
 }
 

@@ -19,6 +19,8 @@ const HASHES: Readonly<Record<string, string>> = {
   '1.2.840.10045.4.3.2': 'sha256', '1.2.840.10045.4.3.3': 'sha384', '1.2.840.10045.4.3.4': 'sha512',
 };
 const REASON_REMOVED = 8;
+/** Certificates of one name whose verdict is remembered for a list. */
+const ISSUERS = 16;
 
 /** Reads a list from DER or PEM; undefined where it is neither, or signed with an algorithm that proves nothing. */
 export function revocationListOf(bytes: Uint8Array): RevocationList | undefined {
@@ -47,10 +49,17 @@ function parse(der: Uint8Array): RevocationList | undefined {
     if (!removed(extensions?.content)) revoked.add(integerOf(serial));
   }
   const bits = bitsOf(signature);
+  // a list may be megabytes, and is asked about with every message
+  const judged = new Map<string, boolean>();
+  const fits = (by: Certificate): boolean => {
+    const known = judged.get(by.fingerprint) ?? verify(hash, tbs.whole, by.publicKey, bits);
+    if (judged.size < ISSUERS) judged.set(by.fingerprint, known);
+    return known;
+  };
   return {
     issuer, thisUpdate, revoked,
     nextUpdate: times === 1 ? timeOf(fields[3]) : undefined,
-    signedBy: (by) => by.subject.text === issuer && verify(hash, tbs.whole, by.publicKey, bits),
+    signedBy: (by) => by.subject.text === issuer && fits(by),
   };
 }
 

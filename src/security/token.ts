@@ -1,5 +1,5 @@
 import { attribute, type XmlElement } from '../xml/tree.js';
-import { certificateOf, pathOf, type Certificate } from './certificate.js';
+import { certificateWritten, pathOf, type Certificate } from './certificate.js';
 import { namesWritten } from './distinguished-name.js';
 import { NS, TOKEN } from './algorithms.js';
 import { base64Of, leafText } from './signature.js';
@@ -44,13 +44,13 @@ function fromNamed(named: XmlElement, scope: TokenScope): Token | string {
     if (token?.parent !== scope.security || token.uri !== NS.wsse || token.local !== 'BinarySecurityToken') {
       return `no BinarySecurityToken ${uri.slice(0, 100)} in the security header`;
     }
-    return fromBinary(base64Of(token), attribute(token, '', 'ValueType') ?? TOKEN.x509v3);
+    return fromBinary(token, attribute(token, '', 'ValueType') ?? TOKEN.x509v3);
   }
   if (named.local !== 'KeyIdentifier') return `token named by ${named.name}`;
-  const value = base64Of(named);
   const type = attribute(named, '', 'ValueType') ?? '';
+  if (type === TOKEN.x509v3) return fromBinary(named, type);
+  const value = base64Of(named);
   if (value === undefined) return 'KeyIdentifier is not base64';
-  if (type === TOKEN.x509v3) return fromBinary(value, type);
   const wanted = Buffer.from(value).toString('base64');
   if (type === TOKEN.keyIdentifier) {
     return byKeyIdentifier(wanted, scope);
@@ -61,23 +61,28 @@ function fromNamed(named: XmlElement, scope: TokenScope): Token | string {
   return `KeyIdentifier of type ${type.slice(0, 200)}`;
 }
 
-function fromBinary(der: Uint8Array | undefined, type: string): Token | string {
-  if (der === undefined) return 'BinarySecurityToken is not base64';
+function fromBinary(token: XmlElement, type: string): Token | string {
   if (type === TOKEN.pkiPath) {
-    const [certificate, ...path] = pathOf(der) ?? [];
+    const [certificate, ...path] = pathOf(base64Of(token) ?? new Uint8Array()) ?? [];
     return certificate === undefined ? 'BinarySecurityToken is not a PKIPath' : { form: 'path', certificate, path };
   }
   if (type !== TOKEN.x509v3) return `BinarySecurityToken of type ${type.slice(0, 200)}`;
-  const certificate = certificateOf(der);
+  const certificate = certificateIn(token);
   return certificate === undefined
     ? 'BinarySecurityToken is not a certificate' : { form: 'binaryToken', certificate, path: [] };
+}
+
+/** The certificate that an element holds in base64, and holds alone. */
+function certificateIn(element: XmlElement): Certificate | undefined {
+  const text = leafText(element);
+  return text === undefined ? undefined : certificateWritten(text, () => base64Of(element));
 }
 
 function fromX509Data(data: XmlElement, scope: TokenScope): Token | string {
   const one = only(data);
   if (one?.uri !== NS.ds) return 'X509Data has not exactly one child';
   if (one.local === 'X509Certificate') {
-    const certificate = certificateOf(base64Of(one) ?? new Uint8Array());
+    const certificate = certificateIn(one);
     return certificate === undefined
       ? 'X509Certificate is not a certificate' : { form: 'embedded', certificate, path: [] };
   }

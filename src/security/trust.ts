@@ -15,7 +15,12 @@ export interface Trust {
 
 export type TrustReason = 'untrusted' | 'expired' | 'notYetValid' | 'revoked' | 'revocationStale';
 export type TrustAnswer =
-  | { readonly ok: true; readonly path: readonly Certificate[] }
+  | {
+    readonly ok: true;
+    readonly path: readonly Certificate[];
+    /** When the answer may become another one: a certificate of the path or a list that spoke for it ends, epoch ms. */
+    readonly until: number;
+  }
   | { readonly ok: false; readonly reason: TrustReason; readonly detail: string };
 
 /** Certificates between a signer and its anchor, and signatures tried before the search is given up. */
@@ -36,6 +41,7 @@ export function checkTrust(
   const candidates = [...trust.anchors, ...(trust.intermediates ?? []), ...offered.slice(0, MAX_PATH)];
   const path = search(certificate, { anchors, candidates, tries: MAX_TRIES });
   if (path === undefined) return refuse('untrusted', `no path from ${certificate.subject.text} to a trust anchor`);
+  let until = Number.POSITIVE_INFINITY;
   for (const [i, one] of path.entries()) {
     if (now - (trust.skewMs ?? 0) > one.notAfter) {
       return refuse('expired', `${one.subject.text} expired ${new Date(one.notAfter).toISOString()}`);
@@ -44,11 +50,14 @@ export function checkTrust(
       return refuse('notYetValid', `${one.subject.text} is valid from ${new Date(one.notBefore).toISOString()}`);
     }
     const issuer = path[i + 1];
-    const revocation = issuer === undefined ? undefined : revocationOf(one, issuer, trust.revocation ?? [], now);
-    if (revocation !== undefined) return revocation;
+    const revocation = issuer === undefined ? FOR_EVER : revocationOf(one, issuer, trust.revocation ?? [], now);
+    if (typeof revocation !== 'number') return revocation;
+    until = Math.min(until, one.notAfter + (trust.skewMs ?? 0), revocation);
   }
-  return { ok: true, path };
+  return { ok: true, path, until };
 }
+
+const FOR_EVER = Number.POSITIVE_INFINITY;
 
 interface Search {
   readonly anchors: ReadonlySet<string>;
@@ -88,9 +97,10 @@ function issued(issuer: Certificate, certificate: Certificate): boolean {
   return answer;
 }
 
+/** What speaks against the certificate; otherwise until when the lists that were asked are in force. */
 function revocationOf(
   certificate: Certificate, issuer: Certificate, lists: readonly RevocationList[], now: number,
-): TrustAnswer | undefined {
+): TrustAnswer | number {
   const ours = lists.filter((list) => list.issuer === certificate.issuer.text && list.signedBy(issuer));
   if (ours.some((list) => list.revoked.has(certificate.serial))) {
     return refuse('revoked', `${certificate.subject.text} (serial ${certificate.serial.toString(16)}) is revoked`);
@@ -98,5 +108,5 @@ function revocationOf(
   if (ours.length > 0 && ours.every((list) => list.nextUpdate !== undefined && list.nextUpdate < now)) {
     return refuse('revocationStale', `the revocation list of ${issuer.subject.text} is out of date`);
   }
-  return undefined;
+  return ours.length === 0 ? FOR_EVER : Math.max(...ours.map((list) => list.nextUpdate ?? FOR_EVER));
 }

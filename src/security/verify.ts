@@ -38,6 +38,8 @@ export interface Verified {
   readonly attachments: readonly AttachmentReference[];
   /** The Body is encrypted and was not given in clear, so that its digest is still a claim. */
   readonly bodyPending: boolean;
+  /** Until when the certificates bear this answer, epoch ms. */
+  readonly until: number;
 }
 
 export type Verification = Verified | SecurityRefusal;
@@ -213,7 +215,7 @@ function authenticate({ envelope, security, read, covered, options, algorithms }
   }
   const { attachments, bodyPending } = covered;
   const { method, references } = read;
-  return { ok: true, signer, token: token.form, method, references, attachments, bodyPending };
+  return { ok: true, signer, token: token.form, method, references, attachments, bodyPending, until: trusted.until };
 }
 
 /** Verification time grows with the square of the key. */

@@ -206,6 +206,21 @@ describe('the endpoint refuses', () => {
     expect(await refusal(build({ ...open, ...choices }), lax(), 60_000)).toBe(code);
   });
 
+  // small on the wire, so that they are inflated in one call; what does not fit into that goes on by steps
+  it('neither more nor less of a payload that is inflated at once, or was begun to', async () => {
+    for (const length of [0, 1, 200_000, 512 * 1024, 512 * 1024 + 1, 3_000_000]) {
+      const plain = Buffer.alloc(length, 'z');
+      const [got] = await contents(await read(build({ ...open, payloads: [plain] }), lax(), 60_000));
+      expect(got?.equals(plain), `${length} bytes`).toBe(true);
+    }
+    const tight = (maxPayload: number): InboundOptions => settings({ maxPayload, pmodeOf: () => ({ ...pmode, encryption: 'optional' }) });
+    for (const length of [4_000, 600_000]) {
+      const wire = build({ ...open, payloads: [Buffer.alloc(length, 'z')] });
+      expect(await refusal(wire, tight(length))).toBe('accepted');
+      expect(await refusal(wire, tight(length - 1))).toBe('DECOMPRESSION_FAILED');
+    }
+  });
+
   const shaped = (shape: (xml: string) => string): Wire => build({ ...open, plan: { spelling: { shape } } });
   it.each<[string, (xml: string) => string, string]>([
     ['a compressed payload without MimeType', (x) => x.replace(/<eb:Property name="MimeType">[^<]*<\/eb:Property>/, ''), 'VALUE_INCONSISTENT'],
