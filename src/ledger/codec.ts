@@ -99,6 +99,9 @@ export function decodeRecord(bytes: Uint8Array): LedgerRecord {
 /** The version in the head, for a guard that need not read the rest. */
 export const versionOf = (bytes: Buffer): number => number(bytes, HEAD.version);
 
+/** Until when it is kept whatever else its body says, from the head alone. */
+export const keptUntilOf = (bytes: Buffer): number => number(bytes, HEAD.keptUntil);
+
 /** Writes the count of copies in place; everything else, the version included, stays. */
 export function countInPlace(bytes: Uint8Array, count: { copies: number; lastSeen: number }): Buffer {
   const copy = Buffer.from(bytes);

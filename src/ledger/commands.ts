@@ -6,7 +6,7 @@ import type { DuplicateKey } from './record.js';
 export type Apply = <K extends CommandName>(name: K, key: DuplicateKey, command: Commands[K]['in']) => Promise<Commands[K]['out']>;
 
 /** The port's commands, each of them that one step. */
-export function commandsOver(apply: Apply): Pick<Ledger, CommandName> {
+export function commandsOver(apply: Apply): Pick<Ledger, CommandName | 'adoptAll'> {
   return {
     claim: (command) => apply('claim', command.key, command),
     renew: (command) => apply('renew', command.key, command),
@@ -19,5 +19,6 @@ export function commandsOver(apply: Apply): Pick<Ledger, CommandName> {
     operatorSettle: (command) => apply('operatorSettle', command.key, command),
     operatorRelease: (command) => apply('operatorRelease', command.key, command),
     adopt: (record) => apply('adopt', record.key, record),
+    adoptAll: (records) => Promise.all(records.map((record) => apply('adopt', record.key, record))),
   };
 }

@@ -51,6 +51,11 @@ export interface Ledger {
    * uncertain attempt. True if written.
    */
   adopt(record: LedgerRecord): Promise<boolean>;
+  /**
+   * `adopt` for each of them, in their order, for less than so many adopts cost: an engine may take them in one step, so
+   * hand in a few thousand at most. Where it rejects, any of them may be written; a repeat then finds those standing.
+   */
+  adoptAll(records: readonly LedgerRecord[]): Promise<readonly boolean[]>;
 
   /** Second keys (design: second keys): claim or replace a pointer; its truth is the primary's state. */
   point(command: Point): Promise<PointAnswer>;

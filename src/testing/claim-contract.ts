@@ -111,5 +111,26 @@ export function claimContract({ runner: { describe, it, expect }, on }: Contract
       expect(answer.record.reply?.receiptId).toBe('theirs@receipt');
       expect(await ledger.adopt(sampleImport(sampleKey('old'), now - claim.windowMs - 1))).toBe(false);
     }));
+
+    it('takes many at once as it takes each: what stands stays, and of two of one key the first counts', on(async ({ ledger }) => {
+      const standing = sampleClaim(sampleKey('standing'), 'a');
+      await ledger.claim(standing);
+      const { now = 0 } = (await ledger.find(standing.key)) ?? {};
+      const { settles } = await ledger.meta();
+      const records = [
+        sampleImport(standing.key, now - 1_000, 'late'),
+        sampleImport(sampleKey('many'), now - 1_000, 'first'),
+        sampleImport(sampleKey('many'), now - 1_000, 'second'),
+        sampleImport(sampleKey('past'), now - standing.windowMs - 1),
+        ...Array.from({ length: 200 }, (_, i) => sampleImport(sampleKey(`many ${i}`), now - 1_000)),
+      ];
+      expect(await ledger.adoptAll(records)).toEqual([false, true, false, false, ...Array.from({ length: 200 }, () => true)]);
+      expect((await ledger.find(standing.key))?.record.state).toBe('claimed');
+      expect((await ledger.find(sampleKey('many')))?.record.reply?.receiptId).toBe('first@receipt');
+      expect((await ledger.find(sampleKey('many 199')))?.record.state).toBe('known');
+      expect((await ledger.meta()).settles).toBe(settles + 1);
+      expect(await ledger.adoptAll(records)).toEqual(records.map(() => false));
+      expect(await ledger.adoptAll([])).toEqual([]);
+    }));
   });
 }

@@ -58,7 +58,7 @@ describe.each(['embedded', 'redis'] as const)('import and backup: %s', (engine) 
   };
 
   it('an import that was killed is finished by running it again', async () => {
-    const count = 6_000;
+    const count = 20_000;
     const firstSeen = new Date(Date.now() - 60_000).toISOString();
     writeFileSync(file('ids.jsonl'), Array.from({ length: count }, (_, i) => `${JSON.stringify({ messageId: `m${i}@example.org`, from: 'POP000123', firstSeen })}\n`).join(''));
     const child = spawn(process.execPath, [built('dist/src/cli/main.js'), 'import', file('ids.jsonl'), '--write', '--config', configFile], { stdio: 'ignore' });

@@ -1,7 +1,7 @@
 import { open } from 'lmdb';
 import type { Database, RootDatabase } from 'lmdb';
 import { As4OnceError } from '../../errors.js';
-import { countInPlace, decodeRecord, encodeRecord, knownFormat, newestFormat, versionOf } from '../codec.js';
+import { countInPlace, decodeRecord, encodeRecord, keptUntilOf, knownFormat, newestFormat, versionOf } from '../codec.js';
 import { shelfKeptUntil } from '../notes.js';
 import type { Note } from '../port.js';
 import type { DuplicateKey, LedgerRecord } from '../record.js';
@@ -112,8 +112,14 @@ export class Store {
     return bytes === undefined ? 0 : versionOf(bytes);
   }
 
-  /** Only within `write`. Keeps sweep and index in step with the record. */
-  put(before: LedgerRecord | undefined, next: LedgerRecord): void {
+  /** Whether a record is kept beyond `now`; cheaper than the whole record. False may also mean that it is to be read. */
+  keeps(key: DuplicateKey, now: number): boolean {
+    const bytes = this.#records.get(key);
+    return bytes !== undefined && keptUntilOf(bytes) > now;
+  }
+
+  /** Only within `write`. Keeps sweep and index in step with the record. Who puts many reads `format` once. */
+  put(before: LedgerRecord | undefined, next: LedgerRecord, format = this.format): void {
     const until = keptUntil(next);
     if (before === undefined || keptUntil(before) !== until) {
       if (before !== undefined) this.#expiry.removeSync([keptUntil(before), next.key]);
@@ -121,7 +127,7 @@ export class Store {
     }
     if (indexed(next)) this.#listed.putSync(next.key, EMPTY);
     else if (before !== undefined && indexed(before)) this.#listed.removeSync(next.key);
-    this.#records.putSync(next.key, encodeRecord(next, this.format));
+    this.#records.putSync(next.key, encodeRecord(next, format));
   }
 
   /** Only within `write`. */
