@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 import { realpathSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { packageVersion } from '../admin/package-root.js';
 import { As4OnceError } from '../errors.js';
 import { EXIT, processIo, type Io } from './io.js';
 
@@ -48,7 +49,7 @@ Usage: as4-once COMMAND [options]
 Commands:
 ${Object.entries(COMMANDS).map(([name, { summary }]) => `  ${name.padEnd(10)} ${summary}`).join('\n')}
 
-Every command takes --help, and --json where a machine may read it.
+Every command takes --help, and --json where a machine may read it. --version says which release this is.
 
 Exit codes: 0 done · 1 no (not found, refused, not allowed) · 2 wrong command line or configuration
             70 a fault in as4-once · 75 the ledger cannot be reached, try again
@@ -59,6 +60,10 @@ export async function main(argv: readonly string[], io: Io): Promise<number> {
   if (name === undefined || name === '--help' || name === '-h' || name === 'help') {
     (name === undefined ? io.err : io.out)(HELP);
     return name === undefined ? EXIT.usage : EXIT.ok;
+  }
+  if (name === '--version' || name === '-V' || name === 'version') {
+    io.out(`${packageVersion()}\n`);
+    return EXIT.ok;
   }
   const entry = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
   if (entry === undefined) {
