@@ -3,12 +3,12 @@
  * deliveries in a folder. Prints the one command that sends a sample message twice, and what it will show. Ctrl-C stops it.
  */
 import { spawn } from 'node:child_process';
-import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { selfSigned, type Identity } from '../src/security/keys.js';
 import { portNear } from './ports.js';
+import { testKeys } from './test-keys.js';
 
 const BUILT = join(dirname(fileURLToPath(import.meta.url)), '..');
 const ROOT = join(BUILT, '..');
@@ -29,17 +29,6 @@ const HELP = `npm run start:endpoint -- [options]
   --data DIR      keys, ledger, deliveries, log (demo-endpoint)
   --fresh         forget what earlier runs left in DIR
 `;
-
-/** Made at the first run and kept: a partner trusts a certificate, and a Receipt names one. */
-function testKeys(folder: string, name: string): { readonly key: string; readonly certificate: string } {
-  const files = { key: join(folder, `${name}.key`), certificate: join(folder, `${name}.crt`) };
-  if (existsSync(files.key) && existsSync(files.certificate)) return files;
-  mkdirSync(folder, { recursive: true });
-  const made: Identity = selfSigned(name);
-  writeFileSync(files.key, made.privateKey.export({ type: 'pkcs8', format: 'pem' }), { mode: 0o600 });
-  writeFileSync(files.certificate, made.certificate.x509.toString());
-  return files;
-}
 
 async function main(): Promise<void> {
   if (values.help) {

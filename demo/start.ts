@@ -1,6 +1,6 @@
 /**
- * `npm start`: as4-once as a front, with the embedded ledger, before the sample access point; two processes of their
- * own. Prints the one command that sends a sample message twice, and what it will show. Ctrl-C stops both.
+ * `npm start`: as4-once as a front, with the embedded ledger, before an access point that signs real Receipts with a key
+ * of its own: as4-once again, in the role endpoint; two processes of their own. Prints the one command that sends a sample message twice, and what it will show. Ctrl-C stops both.
  */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
@@ -8,6 +8,7 @@ import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { portNear } from './ports.js';
+import { testKeys, type KeyFiles } from './test-keys.js';
 
 const BUILT = join(dirname(fileURLToPath(import.meta.url)), '..');
 const ROOT = join(BUILT, '..');
@@ -18,8 +19,6 @@ const { values } = parseArgs({
     port: { type: 'string', default: '8080' },
     'access-point-port': { type: 'string', default: '8081' },
     'admin-port': { type: 'string', default: '9464' },
-    slow: { type: 'string', default: '0' },
-    'fail-first': { type: 'boolean', default: false },
     fresh: { type: 'boolean', default: false },
     help: { type: 'boolean', default: false },
   },
@@ -27,12 +26,10 @@ const { values } = parseArgs({
 
 const HELP = `npm start -- [options]
   --port N               the front listens here (8080; another free one if taken)
-  --access-point-port N  the sample access point listens here (8081)
+  --access-point-port N  the access point listens here (8081)
   --admin-port N         dashboard, health and metrics of the front (9464)
-  --data DIR             ledger, deliveries, log (demo-data)
+  --data DIR             keys, ledgers, deliveries, logs (demo-data)
   --fresh                forget what earlier runs left in DIR
-  --slow MS              the access point thinks so long before it answers
-  --fail-first           the access point refuses the first attempt of every message
 `;
 
 /** For the dashboard of the demo, which listens to this machine only. */
@@ -76,23 +73,11 @@ function stop(code: number): Promise<void> {
   return stopping;
 }
 
-/** Resolves when the process prints a line that fits; false where it ends first. */
-function printed({ process: child, ended }: Started, line: RegExp): Promise<boolean> {
-  return new Promise((resolve) => {
-    let text = '';
-    child.stdout?.setEncoding('utf8').on('data', (more: string) => {
-      text += more;
-      if (line.test(text)) resolve(true);
-    });
-    void ended.then(() => resolve(false));
-  });
-}
-
-/** Resolves when the front takes messages; false where it ends first. */
-async function takesMessages(front: Started, adminPort: number): Promise<boolean> {
-  front.process.stdout?.resume();
+/** Resolves when it takes messages; false where it ends first. */
+async function takesMessages(started: Started, adminPort: number): Promise<boolean> {
+  started.process.stdout?.resume();
   for (;;) {
-    if (front.process.exitCode !== null || front.process.signalCode !== null) return false;
+    if (started.process.exitCode !== null || started.process.signalCode !== null) return false;
     const ready = await fetch(`http://127.0.0.1:${adminPort}/readyz`).then((answer) => answer.ok, () => false);
     if (ready) return true;
     await new Promise((resolve) => setTimeout(resolve, 50));
@@ -112,13 +97,14 @@ async function main(): Promise<void> {
   const port = await portNear(Number(values.port));
   const accessPointPort = await portNear(Number(values['access-point-port']));
   const adminPort = await portNear(Number(values['admin-port']));
-  const deliveries = join(data, 'deliveries');
+  const own = testKeys(join(data, 'keys'), 'as4-once-receiver');
+  const partner = testKeys(join(data, 'keys'), 'as4-once-sender');
 
-  const accessPoint = start('The sample access point', 'demo/sample-access-point.js', [
-    '--port', String(accessPointPort), '--deliveries', deliveries, '--slow', values.slow,
-    ...(values['fail-first'] ? ['--fail-first'] : []),
-  ]);
-  if (!(await printed(accessPoint, /listening/))) return;
+  const accessPointAdmin = await portNear(0);
+  const behind = join(data, 'access-point.yaml');
+  writeFileSync(behind, accessPointConfig(accessPointPort, accessPointAdmin, own, partner));
+  const accessPoint = start('The access point', 'src/cli/main.js', ['serve', '--config', behind]);
+  if (!(await takesMessages(accessPoint, accessPointAdmin))) return;
 
   const config = join(data, 'front.yaml');
   writeFileSync(config, [
@@ -135,17 +121,45 @@ async function main(): Promise<void> {
   ].join('\n'));
   const front = start('as4-once', 'src/cli/main.js', ['serve', '--config', config]);
   if (!(await takesMessages(front, adminPort))) return;
-  if (stopping === undefined) explain(port, accessPointPort, adminPort, relative(process.cwd(), deliveries));
+  if (stopping === undefined) explain({ port, accessPointPort, adminPort, partner });
 }
 
-function explain(port: number, accessPointPort: number, adminPort: number, deliveries: string): void {
-  const url = `http://127.0.0.1:${port}/as4`;
-  const send = ['node', relative(process.cwd(), join(BUILT, 'conformance/main.js')), 'send', '--url', url,
-    '--file', relative(process.cwd(), join(ROOT, 'demo/invoice.xml')), '--times', '2'].join(' ');
+/** Whatever the sender's key has signed is taken, encrypted or not; each message becomes one folder. */
+function accessPointConfig(port: number, adminPort: number, own: KeyFiles, partner: KeyFiles): string {
+  const named = (path: string): string => JSON.stringify(relative(values.data, path));
+  return [
+    '# Written by npm start: the access point, which is as4-once too. The keys are for trying out only.',
+    'role: endpoint',
+    `listen: 127.0.0.1:${port}`,
+    'endpoint:',
+    '  profile: custom',
+    `  keys: { certificate: ${named(own.certificate)}, key: ${named(own.key)} }`,
+    '  backend: { directory: deliveries }',
+    `security: { trust: ${named(partner.certificate)}, encryption: optional }`,
+    'ledger: { embedded: ./access-point-ledger }',
+    `admin: { listen: 127.0.0.1:${adminPort} }`,
+    'log: { file: ./access-point.log }',
+    'defaults: { window: 90d }',
+    '',
+  ].join('\n');
+}
+
+interface Running {
+  readonly port: number;
+  readonly accessPointPort: number;
+  readonly adminPort: number;
+  readonly partner: KeyFiles;
+}
+
+function explain({ port, accessPointPort, adminPort, partner }: Running): void {
+  const here = (path: string): string => relative(process.cwd(), path);
+  const deliveries = here(join(values.data, 'deliveries'));
+  const send = ['node', here(join(BUILT, 'conformance/main.js')), 'send', '--url', `http://127.0.0.1:${port}/as4`,
+    '--file', here(join(ROOT, 'demo/invoice.xml')), '--key', here(partner.key), '--cert', here(partner.certificate), '--times', '2'].join(' ');
   process.stdout.write(`
-  sender  ─────▶  as4-once (front)  ─────▶  sample access point  ─────▶  ${deliveries}/
+  sender  ─────▶  as4-once (front)  ─────▶  access point (as4-once, endpoint)  ─────▶  ${deliveries}/
                   127.0.0.1:${String(port).padEnd(5)}           127.0.0.1:${accessPointPort}
-                  embedded ledger           signs a new Receipt for whatever it gets
+                  embedded ledger           verifies, delivers, signs the Receipt
 
 Send one message twice, from another terminal:
 
@@ -155,9 +169,8 @@ It shows two Receipts with the same sha256, the second one "identical to the fir
 
   ls ${deliveries}
 
-has one new file, not two. What as4-once did: ${relative(process.cwd(), join(values.data, 'front.log'))}; and
-http://127.0.0.1:${adminPort}/ (the dashboard; its token is ${TOKEN}).
-Without as4-once in between (--url http://127.0.0.1:${accessPointPort}/as4) the same command delivers twice.
+has one new folder, not two: the payload and message.json. The second copy never reached the access point. What as4-once
+did: ${here(join(values.data, 'front.log'))}; and http://127.0.0.1:${adminPort}/ (the dashboard; its token is ${TOKEN}).
 
 Ctrl-C stops both.
 `);

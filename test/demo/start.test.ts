@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ROOT, startNode } from '../support/child.js';
@@ -13,6 +13,9 @@ const start = async (...args: string[]): Promise<OwnedProcess> => {
   return demo;
 };
 const deliveries = (): string[] => readdirSync(join(folder.path, 'deliveries'));
+
+const logged = (name: string): Record<string, unknown>[] => readFileSync(join(folder.path, name), 'utf8').trimEnd().split('\n')
+  .map((line) => JSON.parse(line) as Record<string, unknown>).filter(({ event }) => event === 'exchange');
 
 beforeEach(() => {
   folder = tempDir('demo');
@@ -40,7 +43,12 @@ describe('npm start', () => {
     expect(out).toContain('identical to the first answer');
     expect(out).not.toContain('NOT identical');
     expect(deliveries()).toHaveLength(1);
-    expect(child.stdout()).toMatch(/sender {2}─+▶ {2}as4-once \(front\) {2}─+▶ {2}sample access point/);
+    const [delivery] = deliveries();
+    expect(readFileSync(join(folder.path, 'deliveries', delivery ?? '', 'payload-1.xml'), 'utf8')).toBe(readFileSync(join(ROOT, 'demo/invoice.xml'), 'utf8'));
+    // the access point signed with the key that was made for it, and saw the message once
+    expect(logged('access-point.log').map((line) => line['answer'])).toEqual(['first']);
+    expect(logged('front.log').map((line) => line['answer'])).toEqual(['first', 'replay']);
+    expect(child.stdout()).toMatch(/sender {2}─+▶ {2}as4-once \(front\) {2}─+▶ {2}access point \(as4-once, endpoint\)/);
   });
 
   it('remembers over a restart, and forgets with --fresh', async () => {
@@ -52,14 +60,7 @@ describe('npm start', () => {
     await (demo as OwnedProcess).stop();
     const child = await start('--fresh');
     await child.waitFor(/Ctrl-C stops both/);
-    expect(existsSync(join(folder.path, 'deliveries')) ? deliveries() : []).toEqual([]);
-  });
-
-  it('delivers once where the access point refuses the first attempt', async () => {
-    const { out } = await printedCommand(await start('--fail-first'));
-    expect(out).toMatch(/copy 1: .*EBMS:0202/);
-    expect(out).toMatch(/copy 2: HTTP 200, Receipt/);
-    expect(deliveries()).toHaveLength(1);
+    expect(existsSync(join(folder.path, 'deliveries'))).toBe(false);
   });
 
   it('stops both at Ctrl-C, and leaves nothing listening', async () => {
@@ -76,5 +77,20 @@ describe('npm start', () => {
     const { code } = await child.ended;
     expect(code).toBe(1);
     expect(child.stderr()).toContain('as4-once ended by itself');
+  });
+});
+
+describe('npm run start:endpoint', () => {
+  it('shows what it promises: signed and encrypted, the same Receipt twice, one delivery', async () => {
+    demo = await startNode('dist/demo/start-endpoint.js', ['--data', folder.path, '--port', '0', '--admin-port', '0'], { cwd: ROOT });
+    const { code, out } = await printedCommand(demo);
+    expect(code, out).toBe(0);
+    expect(demo.stdout()).toMatch(/ --encrypt \S+\.crt /);
+    expect(out).toContain('identical to the first answer');
+    expect(out).not.toContain('NOT identical');
+    expect(deliveries()).toHaveLength(1);
+    expect(logged('endpoint.log').map((line) => line['answer'])).toEqual(['first', 'replay']);
+    demo.signal('SIGINT');
+    expect(await demo.ended).toEqual({ code: 0, signal: null });
   });
 });

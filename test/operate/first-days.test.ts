@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { eventually, startFrontFrom, stopFronts, type Front } from '../front/front-process.js';
 import { freshId, message, post, refersTo, signedMessage } from '../front/messages.js';
 import { tempDir } from '../support/temp-dir.js';
-import { hasProgram, json, operator, program, startSample } from './operator.js';
+import { hasProgram, json, operator, program, startNaive } from './operator.js';
 
 /**
  * An operator's first weeks, command by command as the documentation prints them: a configuration, shadow, its report,
@@ -16,16 +16,16 @@ describe('from init to a restore', () => {
   const cli = operator(configFile);
   const file = (name: string): string => join(home.path, name);
   const ids = { first: freshId(), copied: freshId(), mismatched: freshId(), elsewhere: freshId(), unreceipted: freshId(), stormy: freshId(), gap: freshId() };
-  let sample: Awaited<ReturnType<typeof startSample>>;
+  let accessPoint: Awaited<ReturnType<typeof startNaive>>;
   let front: Front;
   let receipt: Buffer;
 
   beforeAll(async () => {
-    sample = await startSample(file('deliveries'));
+    accessPoint = await startNaive(file('deliveries'));
   });
   afterAll(async () => {
     await stopFronts();
-    await sample.process.kill();
+    await accessPoint.process.kill();
     home.remove();
   });
 
@@ -38,7 +38,7 @@ describe('from init to a restore', () => {
   const deliveries = (): number => readdirSync(file('deliveries')).filter((name) => !name.startsWith('.')).length;
 
   it('init writes a configuration that check finds in order, and never overwrites one', async () => {
-    const made = await cli('init', '--access-point', 'phase4', '--upstream', sample.url, '--listen', '127.0.0.1:0', '-o', configFile);
+    const made = await cli('init', '--access-point', 'phase4', '--upstream', accessPoint.url, '--listen', '127.0.0.1:0', '-o', configFile);
     expect(made).toMatchObject({ code: 0, stderr: '' });
     expect((await cli('init', '--access-point', 'phase4', '-o', configFile)).code).toBe(2);
     edit((text) => text.replace('listen: 127.0.0.1:9464', 'listen: 127.0.0.1:0'));
@@ -107,7 +107,7 @@ describe('from init to a restore', () => {
 
   /** What another gateway got for that message before: a Receipt the access point signed. */
   async function fetchReceipt(id: string): Promise<Buffer> {
-    const { body } = await post(sample.url, message(id));
+    const { body } = await post(accessPoint.url, message(id));
     expect(refersTo(body)).toBe(id);
     return body;
   }

@@ -45,9 +45,8 @@ export async function hasProgram(name: string): Promise<boolean> {
   return await run('which', [name]).then(() => true, () => false);
 }
 
-/** The sample access point: signs real Receipts, delivers every copy into a folder. */
-export async function startSample(deliveries: string): Promise<{ readonly url: string; readonly process: OwnedProcess }> {
-  const process = await startNode('dist/demo/sample-access-point.js', ['--port', '0', '--deliveries', deliveries]);
-  const url = (await process.waitFor(/(http:\/\/[^\s/]+)/))[1] ?? '';
-  return { url: `${url}/as4`, process };
+/** An access point that signs real Receipts and delivers every copy into a folder. */
+export async function startNaive(deliveries: string): Promise<{ readonly url: string; readonly process: OwnedProcess }> {
+  const process = await startNode('dist/test/support/naive-access-point-main.js', [deliveries]);
+  return { url: (await process.waitFor(/listens on (\S+)/))[1] ?? '', process };
 }
