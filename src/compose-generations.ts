@@ -8,6 +8,7 @@ import type { Route } from './walk.js';
  */
 export class Generations {
   readonly #of = new Map<Route, Generation>();
+  readonly #ends = new Map<Generation, { readonly ended: Promise<void>; readonly end: () => void }>();
   #current: Generation;
 
   constructor(first: Generation) {
@@ -24,10 +25,13 @@ export class Generations {
     return of === undefined ? () => undefined : this.#busy(of);
   }
 
-  replace(next: Generation): void {
+  /** Puts `next` in force. Resolves when the last exchange that came by an earlier configuration has ended. */
+  async replace(next: Generation): Promise<void> {
     const before = this.#current;
+    const earlier = [...this.#ends.values()].map(({ ended }) => ended);
     this.#current = this.#adopt(next);
     if (before.active === 0) void this.#retire(before);
+    await Promise.all(earlier);
   }
 
   async close(): Promise<void> {
@@ -37,6 +41,9 @@ export class Generations {
   #adopt(made: Generation): Generation {
     const counted: Generation = { ...made, routes: made.routes.map((mounted) => this.#counted(mounted, () => counted)) };
     for (const { route } of counted.routes) this.#of.set(route, counted);
+    let end = (): void => undefined;
+    const ended = new Promise<void>((resolve) => (end = resolve));
+    this.#ends.set(counted, { ended, end });
     return counted;
   }
 
@@ -64,6 +71,8 @@ export class Generations {
 
   async #retire(old: Generation): Promise<void> {
     for (const { route } of old.routes) this.#of.delete(route);
+    this.#ends.get(old)?.end();
+    this.#ends.delete(old);
     await Promise.all(old.upstreams.map((upstream) => upstream.close()));
   }
 }

@@ -5,7 +5,7 @@ import type { Config } from './config/config.js';
 import { configDigest } from './config/redact.js';
 import type { Events } from './events.js';
 import type { Ledger } from './ledger/port.js';
-import { extendWindows } from './operate/extend-windows.js';
+import { extendWindows, type Extending } from './operate/extend-windows.js';
 import { BypassWatch, type Bypass } from './operate/bypass.js';
 import { keepTallies, runName, WRITE_EVERY } from './operate/keep-tallies.js';
 import { dropNode, reportNode, type NodeReport } from './operate/nodes.js';
@@ -30,7 +30,8 @@ export interface Operate extends Required<Pick<Walk, 'mayDecide' | 'bypassed' | 
   readonly ready: Promise<void>;
   readonly behind: Behind | undefined;
   readonly bypass: Bypass | undefined;
-  reload(config: Config): void;
+  /** `oldRulesEnded`: when the last exchange has ended that came by an earlier configuration. */
+  reload(config: Config, oldRulesEnded: Promise<void>): void;
   close(): Promise<void>;
 }
 
@@ -70,9 +71,9 @@ export function composeOperate(parts: OperateParts): Operate {
     get bypass() {
       return bypass.current;
     },
-    reload: (next) => {
+    reload: (next, oldRulesEnded) => {
       digest = configDigest(next);
-      extend(next, next.times.answerBy);
+      extend(next, { oldRulesMs: next.times.answerBy, oldRulesEnded });
     },
     close: async () => {
       stop.abort();
@@ -82,19 +83,13 @@ export function composeOperate(parts: OperateParts): Operate {
   };
 
   /** The process has one name as long as it listens in one place: a restart goes on where it was. */
-  function extend(config: Config, oldRulesMs?: number): void {
+  function extend(config: Config, old: Pick<Extending, 'oldRulesMs' | 'oldRulesEnded'> = {}): void {
     extending.abort();
     extending = new AbortController();
     const { listen } = config;
     const name = listen === undefined ? node : `${node} ${listen.host}:${listen.port}`;
     const signal = AbortSignal.any([stop.signal, extending.signal]);
-    void ready.then(() =>
-      extendWindows(
-        { ledger, clock, events, by: name, ...(oldRulesMs === undefined ? {} : { oldRulesMs }) },
-        config,
-        signal,
-      ),
-    );
+    void ready.then(() => extendWindows({ ledger, clock, events, by: name, ...old }, config, signal));
   }
 
   async function reportUntil(signal: AbortSignal): Promise<void> {

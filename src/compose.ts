@@ -139,9 +139,9 @@ export function compose(options: OnceOptions): Once {
     health: () => health.read(closing),
     ready: () => !closing,
     reload: (next) => {
-      generations.replace(composeRoutes(next, parts));
+      const oldRulesEnded = generations.replace(composeRoutes(next, parts));
       config = next;
-      operate.reload(next);
+      operate.reload(next, oldRulesEnded);
     },
     close: async ({ graceMs = config.times.shutdownGrace } = {}) => {
       closing = true;

@@ -24,6 +24,8 @@ export interface Extending {
    * back of the first walk is seen by a second one.
    */
   readonly oldRulesMs?: number;
+  /** Beside it: resolves when the last of them has ended, which takes longer where a body comes slowly; then one more walk. */
+  readonly oldRulesEnded?: Promise<void>;
 }
 
 /** What a record may claim by today's rules, ms. */
@@ -54,8 +56,12 @@ export async function extendWindows(
   config: Pick<Config, 'routes' | 'watch'>,
   signal: AbortSignal,
 ): Promise<void> {
-  const { ledger, clock, events, by, oldRulesMs } = parts;
+  const { ledger, clock, events, by, oldRulesMs, oldRulesEnded } = parts;
   const spans = new Spans(config);
+  let ended = oldRulesEnded === undefined;
+  void oldRulesEnded?.then(() => (ended = true));
+  // whether that was so when the walk under way began
+  let endedBefore = ended;
   let progress: Progress | undefined;
   let raised = 0;
   let seen = 0;
@@ -63,22 +69,32 @@ export async function extendWindows(
     try {
       progress ??= await begun(ledger, by, { digest: spans.digest, left: oldRulesMs === undefined ? 1 : 2 });
       if (progress.left === 0) return;
+      if (progress.cursor === undefined) endedBefore = ended;
       const step = await walk(ledger, spans, progress.cursor, signal);
       raised += step.raised;
       seen += step.seen;
       const { digest, left } = progress;
-      progress = step.cursor === undefined ? { digest, left: left - 1 } : { digest, left, cursor: step.cursor };
+      const again = step.cursor === undefined && left === 1 && !endedBefore;
+      if (step.cursor !== undefined) progress = { digest, left, cursor: step.cursor };
+      else progress = { digest, left: again ? 1 : left - 1 };
       // of an unfinished walk only the next process needs to know, so that a small ledger costs one note
       if (step.cursor === undefined || seen % (AT_ONCE * 10) < AT_ONCE) await note(ledger, by, progress);
       if (step.cursor === undefined && raised > 0) {
         events.emit('windowsRaised', { records: raised, seen });
         raised = 0;
       }
-      if (progress.left > 0) await clock.sleep(step.cursor === undefined ? (oldRulesMs ?? 0) : PAUSE, signal);
+      if (again) await untilEnded(oldRulesEnded, signal);
+      else if (progress.left > 0) await clock.sleep(step.cursor === undefined ? (oldRulesMs ?? 0) : PAUSE, signal);
     } catch {
       await clock.sleep(AGAIN, signal); // out of reach: nothing is lost, the walk goes on from where it was
     }
   }
+}
+
+async function untilEnded(ended: Promise<void> | undefined, signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return;
+  const aborted = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
+  await Promise.race([ended, aborted]);
 }
 
 /** Goes on with a walk for the same rules, if this process has begun one. */

@@ -17,6 +17,7 @@ import {
   type Settings,
 } from '../front/front-process.js';
 import { errorCodes, freshId, gate, message, post, signedMessage } from '../front/messages.js';
+import { rawClient } from '../front/raw-http.js';
 
 /** Puts another file in force and waits until the front says what became of it. */
 async function reload(front: Front, change: () => void): Promise<Readonly<Record<string, unknown>>> {
@@ -288,6 +289,46 @@ describe.each(ENGINES.slice(0, 2))('a raised window reaches the records that sta
     const id = freshId();
     expect((await post(front.url, signedMessage(id, { from: 'RAISED' }))).status).toBe(200);
     expect(front.log().filter((line) => line.event === 'windowsRaised')).toEqual([]);
+  });
+});
+
+/**
+ * A body that came so slowly that it was under way for longer than times.answerBy when the window was raised made its
+ * record by the old window behind both walks, and was forgotten long before policy said so: the copy was delivered again.
+ */
+describe('a raised window and a message that is still on its way in', () => {
+  it('is raised too, when it has come, also where another SIGHUP came meanwhile', async () => {
+    const engine = await startEngine('embedded');
+    const ledger = await engine.open();
+    const upstream = await startUpstream(receipt());
+    const settings = (window: string): Settings => ({
+      upstream: upstream.url,
+      ...engine.settings,
+      times: { answerBy: '1s', wait: '500ms', patience: '5s', lease: '300ms' },
+      defaults: { window },
+    });
+    const front = await startFront(settings('1h'));
+    const id = freshId();
+    const built = signedMessage(id);
+    const slow = await rawClient(front.port);
+    slow.write(
+      `POST /as4 HTTP/1.1\r\nHost: front\r\nContent-Type: ${built.headers['content-type']}\r\n` +
+        `Content-Length: ${built.body.length}\r\n\r\n`,
+    );
+    slow.write(built.body.subarray(0, 2_000));
+    await post(front.url, message(freshId()));
+    await reload(front, () => writeSettings(front.configFile, settings('60d')));
+    // one that came by the old rules too is raised by the second walk, which is then over
+    await new Promise((resolve) => setTimeout(resolve, 2_500));
+    await reload(front, () => undefined);
+    slow.write(built.body.subarray(2_000));
+    await slow.sees(/Receipt[\s\S]*Envelope>/);
+    slow.socket.destroy();
+    await spans(ledger, { [id]: [60 * 86_400_000, 0] });
+    await stopFronts();
+    await ledger.close();
+    await upstream.close();
+    await engine.close();
   });
 });
 
