@@ -10,6 +10,7 @@ import { compose, type Once } from '../compose.js';
 import { proveEndpoint } from '../compose-endpoint.js';
 import type { Config } from '../config/config.js';
 import { LiveConfig } from '../config/live-config.js';
+import { needsRestart } from '../config/needs-restart.js';
 import { serverTls } from '../config/pem-files.js';
 import { As4OnceError } from '../errors.js';
 import { Events } from '../events.js';
@@ -25,7 +26,8 @@ The log is one JSON object per line on standard output. A line 'as4-once listens
 messages are taken.
 
 Signals: SIGTERM, SIGINT  finish what is in flight (times.shutdownGrace), then end
-         SIGHUP           read the file again; a bad file leaves the old one in force and says where it is wrong
+         SIGHUP           read the file again; a bad file leaves the old one in force and says where it is wrong.
+                          The log names what takes a restart (listeners, limits, the ledger's place, folders)
 
 Certificates, keys, authorities and …File: values are read again by themselves when their files are replaced; no
 connection is dropped for it.
@@ -80,8 +82,11 @@ export async function serve(args: readonly string[], io: Io): Promise<number> {
   };
   const reload = (): void => {
     try {
-      apply(live.reload());
-      log.info({ event: 'reload', file }, 'configuration reloaded');
+      const next = live.reload();
+      apply(next);
+      const restart = needsRestart(config, next);
+      if (restart.length === 0) log.info({ event: 'reload', file }, 'configuration reloaded');
+      else log.warn({ event: 'reload', file, restart }, `configuration reloaded; ${restart.join(', ')}: in force after a restart`);
     } catch (error) {
       log.error({ event: 'reload', file, error: messageOf(error) }, 'configuration refused, the old one stays in force');
     }
@@ -105,7 +110,7 @@ export async function serve(args: readonly string[], io: Io): Promise<number> {
   process.off('SIGHUP', reload);
   stop.abort();
   operators.close();
-  await shutDown(once, config, traffic, admin);
+  await shutDown(once, live.config, traffic, admin);
   return EXIT.ok;
 }
 

@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { PEPPOL } from '../../conformance/as4/names.js';
 import type { Ledger, LedgerRecord } from '../../src/ledger/port.js';
 import type { MessageChoices } from '../support/messages.js';
-import { after, receipt } from '../support/scripted-answers.js';
+import { after, hang, receipt } from '../support/scripted-answers.js';
 import { startUpstream, type ScriptedUpstream } from '../support/scripted-upstream.js';
 import { tempDir } from '../support/temp-dir.js';
 import { ENGINES, startEngine, type Engine } from '../front/engines.js';
@@ -186,6 +186,26 @@ describe('SIGHUP', () => {
       expect((await post(front.url, signedMessage(id, { from: 'OLD' }))).status).toBe(200);
       expect(await front.logged({ event: 'exchange', messageId: id })).toMatchObject({ rule: 'the old rule' });
     }
+  });
+
+  /** A changed limit was called reloaded, and was not in force until somebody happened to restart the process. */
+  it('what takes a restart is named as long as it does, and the rest is in force', async () => {
+    const front = await startFront({ ...settings, limits: { maxBody: '64 KiB' } });
+    const next = { ...settings, limits: { maxBody: '1 KiB' }, healthPath: '/up', times: { shutdownGrace: '1s' } };
+    const partners = [{ match: { from: 'NEW' }, name: 'the new rule' }];
+    const put = (value: Settings) => reload(front, () => writeSettings(front.configFile, value));
+    expect(await put({ ...next, partners })).toMatchObject({ level: 40, restart: ['healthPath', 'limits'] });
+    expect(await put({ ...next, partners })).toMatchObject({ level: 40, restart: ['healthPath', 'limits'] });
+    const id = freshId();
+    expect((await post(front.url, signedMessage(id, { from: 'NEW' }))).status).toBe(200);
+    expect(await front.logged({ event: 'exchange', messageId: id })).toMatchObject({ rule: 'the new rule' });
+    const same = { ...settings, limits: { maxBody: '64 KiB' }, times: { shutdownGrace: '300ms' } };
+    expect(await put(same)).toMatchObject({ level: 30 });
+    upstream.next(hang());
+    const cut = post(front.url, message(freshId())).catch(() => 'cut');
+    await upstream.arrived(2);
+    front.process.signal('SIGTERM');
+    expect([await cut, (await front.process.ended).code]).toEqual(['cut', 0]);
   });
 
   it('values come from ${ENV} and …File:, and are printed nowhere', async () => {
