@@ -6,6 +6,7 @@ import { PEPPOL_AGREEMENT } from '../policy/peppol.js';
 import type { Rule } from '../policy/rule.js';
 import type { SecurityPMode } from '../security/open-message.js';
 import type { ProfileName } from '../security/profiles.js';
+import { demandComplete } from './complete-header.js';
 import { isPing } from './ping.js';
 
 /** What the endpoint agrees to: its half of the P-Modes that is not security. */
@@ -25,10 +26,11 @@ export interface Agreed {
 const PEPPOL_PARTY = 'urn:fdc:peppol.eu:2017:identifiers:ap';
 
 /**
- * The P-Mode for a message, found by what its header claims. Throws PMODE_MISMATCH, NOT_SERVICED or FEATURE_UNSUPPORTED
- * with the value that differs. Whether the header is to be believed is looked at afterwards, by that very P-Mode.
+ * The P-Mode for a message, found by what its header claims. Throws HEADER_INVALID with what is missing, PMODE_MISMATCH,
+ * NOT_SERVICED or FEATURE_UNSUPPORTED with the value that differs. Whether the header is to be believed is looked at afterwards, by that very P-Mode.
  */
 export function pmodeFor(agreed: Agreed, user: UserMessage): SecurityPMode {
+  demandComplete(user);
   const facts = factsOf(user);
   const rule = agreed.select({ protocol: 'as4', reference: user.messageId, facts, signed: true, fingerprint: undefined });
   if (agreed.onlyPartners && rule.partner === undefined) {

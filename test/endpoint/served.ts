@@ -1,3 +1,4 @@
+import type { X509Certificate } from 'node:crypto';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { writeFileSync } from 'node:fs';
@@ -41,11 +42,17 @@ export interface Served {
   close(): Promise<void>;
 }
 
-export type Changes = Partial<Omit<EndpointOptions, 'endpoint'>> & { readonly endpoint?: Partial<NonNullable<EndpointOptions['endpoint']>> };
+export type Changes = Partial<Omit<EndpointOptions, 'endpoint' | 'security'>> & {
+  readonly endpoint?: Partial<NonNullable<EndpointOptions['endpoint']>>;
+  readonly security?: EndpointOptions['security'];
+  /** Trusted beside sender and neighbour. */
+  readonly trusted?: readonly X509Certificate[];
+};
 
-export async function serveEndpoint({ endpoint = {}, ...changes }: Changes = {}, handler?: MessageHandler): Promise<Served> {
+export async function serveEndpoint({ endpoint = {}, security = {}, trusted = [], ...changes }: Changes = {}, handler?: MessageHandler): Promise<Served> {
   const folder = tempDir('endpoint');
   const { certificate, key, trust } = keyFiles(folder.path);
+  writeFileSync(trust, trusted.map(String).join(''), { flag: 'a' });
   const deliveries = join(folder.path, 'deliveries');
   const events = new Events();
   const exchanges: ExchangeEvent[] = [];
@@ -53,7 +60,7 @@ export async function serveEndpoint({ endpoint = {}, ...changes }: Changes = {},
   const once = createEndpoint({
     ledger: memoryLedger({ clock: systemClock }), events,
     spool: join(folder.path, 'spool'), journal: join(folder.path, 'journal'), state: join(folder.path, 'state'),
-    security: { trust },
+    security: { trust, ...security },
     endpoint: { profile: 'peppol', keys: { certificate, key }, ...(handler === undefined ? { backend: { directory: deliveries } } : {}), ...endpoint },
     ...(handler === undefined ? {} : { handler }),
     ...changes,

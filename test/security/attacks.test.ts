@@ -6,21 +6,11 @@ import { verifyEnvelope } from '../../src/security/verify.js';
 import { as4Message, identity } from '../support/messages.js';
 import { open } from './corpus.js';
 import { now, options, ours, outcome, resign, sender } from './forge.js';
+import {
+  before, BODY, BST, declared, evil, find, HMAC_SHA1, MESSAGING, otherId, REFERENCE, RSA_SHA1, sha1Digests, SIGNATURE, signedBy, withoutId, withToken,
+} from './tamper.js';
 
 /** What issue and literature know against signed SOAP: each has to be refused, with its reason. */
-
-const find = (text: string, pattern: RegExp): string => pattern.exec(text)?.[0] ?? ((): never => { throw new Error(`no ${pattern}`); })();
-const MESSAGING = /<eb:Messaging[^]*<\/eb:Messaging>/;
-const BODY = /<(\w+):Body[^>]*(\/>|>[^]*<\/\1:Body>)/;
-const BST = /<wsse:BinarySecurityToken[^]*?<\/wsse:BinarySecurityToken>/;
-const SIGNATURE = /<ds:Signature [^]*<\/ds:Signature>/;
-const REFERENCE = /<ds:Reference [^]*?<\/ds:Reference>/;
-const before = (text: string, end: RegExp, what: string): string => text.replace(end, (m) => what + m);
-const evil = (messaging: string): string => messaging.replace(/<eb:MessageId>[^<]*/, '<eb:MessageId>evil@x');
-const withoutId = (element: string): string => element.replace(/ wsu:Id="[^"]*"/, '');
-const otherId = (element: string): string => element.replace(/ wsu:Id="[^"]*"/, ' wsu:Id="other"');
-
-const declared = (token: string): string => token.replace('<wsse:BinarySecurityToken', '<wsse:BinarySecurityToken xmlns:wsse="http://docs.oasis-open.org/wss/2004/01/oasis-200401-wss-wssecurity-secext-1.0.xsd"');
 
 const attacker = makeIdentity('POP000001');
 const partner = identity('POP000009');
@@ -78,16 +68,14 @@ describe('text that one reader sees and another does not', () => {
 });
 
 describe('SignedInfo of a forger, or of a partner with a bad product', () => {
-  const sha1 = (e: string): string => e.replaceAll('http://www.w3.org/2001/04/xmlenc#sha256', 'http://www.w3.org/2000/09/xmldsig#sha1');
-  const rsaSha1 = (e: string): string => e.replace('http://www.w3.org/2001/04/xmldsig-more#rsa-sha256', 'http://www.w3.org/2000/09/xmldsig#rsa-sha1');
   const bare = { bare: true } as const;
 
   it.each<[string, (e: string) => string, string]>([
     ['decoy SignatureMethod before SignedInfo', (e) => before(e, /<ds:SignedInfo/, '<ds:SignatureMethod Algorithm="http://www.w3.org/2000/09/xmldsig#hmac-sha1"/>'), 'malformed'],
     ['decoy SignedInfo', (e) => e.replace(/<ds:SignedInfo[^]*<\/ds:SignedInfo>/, (s) => s + s), 'HEADER_INVALID'],
-    ['SHA-1 signature', (e) => resign(rsaSha1(e), sender.key, 'sha1'), 'algorithm'],
-    ['SHA-1 digests', (e) => resign(sha1(e), sender.key), 'algorithm'],
-    ['HMAC keyed with the public key', (e) => resign(e.replace('http://www.w3.org/2001/04/xmldsig-more#rsa-sha256', 'http://www.w3.org/2000/09/xmldsig#hmac-sha1'), sender.key, 'sha1', Buffer.from(sender.certificate.publicKey.export({ type: 'spki', format: 'pem' }))), 'algorithm'],
+    ['SHA-1 signature', (e) => resign(signedBy(e, RSA_SHA1), sender.key, 'sha1'), 'algorithm'],
+    ['SHA-1 digests', (e) => resign(sha1Digests(e), sender.key), 'algorithm'],
+    ['HMAC keyed with the public key', (e) => resign(signedBy(e, HMAC_SHA1), sender.key, 'sha1', Buffer.from(sender.certificate.publicKey.export({ type: 'spki', format: 'pem' }))), 'algorithm'],
     ['inclusive canonical form', (e) => e.replace(/(<ds:CanonicalizationMethod Algorithm=")[^"]*/, '$1http://www.w3.org/TR/2001/REC-xml-c14n-20010315'), 'algorithm'],
     ['XSLT transform', (e) => e.replace(/(<ds:Transform Algorithm=")[^"]*/, '$1http://www.w3.org/TR/1999/REC-xslt-19991116'), 'algorithm'],
     ['XPath filter', (e) => e.replace(/(<ds:Transform Algorithm=")[^"]*/, '$1http://www.w3.org/2002/06/xmldsig-filter2'), 'algorithm'],
@@ -109,7 +97,7 @@ describe('SignedInfo of a forger, or of a partner with a bad product', () => {
   });
 
   it('SHA-1 is accepted where a P-Mode says so', () => {
-    expect(outcome((e) => resign(rsaSha1(sha1(e)), sender.key, 'sha1'), bare, { algorithms: LEGACY })).toBe('ok');
+    expect(outcome((e) => resign(signedBy(sha1Digests(e), RSA_SHA1), sender.key, 'sha1'), bare, { algorithms: LEGACY })).toBe('ok');
   });
 
   it('an attachment outside the reference set', () => {
@@ -129,16 +117,14 @@ describe('SignedInfo of a forger, or of a partner with a bad product', () => {
 });
 
 describe('whose key it is', () => {
-  const token = (e: string, certificate: { raw: Buffer }): string => e.replace(/(<wsse:BinarySecurityToken[^>]*>)[^<]*/, `$1${certificate.raw.toString('base64')}`);
-
   it.each<[string, string, (e: string) => string, Parameters<typeof options>[0]]>([
-    ['a self-made certificate of the same name', 'untrusted', (e) => resign(token(e, attacker.certificate), attacker.key), {}],
+    ['a self-made certificate of the same name', 'untrusted', (e) => resign(withToken(e, attacker.certificate), attacker.key), {}],
     ['the partner\'s certificate, signed with another key', 'signatureValue', (e) => resign(e, attacker.key), {}],
-    ['another trusted partner under this name', 'party', (e) => resign(token(e, partner.certificate), partner.key), { trust: { anchors: [sender, partner].map((i) => ours(i).certificate) } }],
-    ['another trusted partner where the P-Mode does not compare names', 'ok', (e) => resign(token(e, partner.certificate), partner.key), { trust: { anchors: [ours(partner).certificate] }, party: 'any' }],
+    ['another trusted partner under this name', 'party', (e) => resign(withToken(e, partner.certificate), partner.key), { trust: { anchors: [sender, partner].map((i) => ours(i).certificate) } }],
+    ['another trusted partner where the P-Mode does not compare names', 'ok', (e) => resign(withToken(e, partner.certificate), partner.key), { trust: { anchors: [ours(partner).certificate] }, party: 'any' }],
     ['an expired certificate', 'expired', (e) => e, { now: now + 4_000 * 86_400_000 }],
     ['a certificate that is not yet valid', 'notYetValid', (e) => e, { now: now - 2 * 86_400_000 }],
-    ['junk for a certificate', 'token', (e) => token(e, { raw: Buffer.from('junk') }), {}],
+    ['junk for a certificate', 'token', (e) => withToken(e, { raw: Buffer.from('junk') }), {}],
   ])('%s: %s', (_name, reason, tamper, more) => {
     expect(outcome(tamper, {}, more)).toBe(reason);
   });
