@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { as4Message, type TestMessage } from '../test/support/messages.js';
-import { makeIdentity } from '../conformance/keys.js';
+import { BOMBS } from '../test/endpoint/bombs.js';
+import { receiver, sender } from '../test/endpoint/identities.js';
 import { start, type Server } from './support/child.js';
 import { cpuMs, peakRssMiB, run } from './support/load.js';
 
@@ -12,8 +13,8 @@ import { cpuMs, peakRssMiB, run } from './support/load.js';
  * The endpoint against the machine's own RSA ceiling, measured in the same run: how many messages a CPU second could take
  * if a message cost nothing but the RSA operations that it cannot do without (one verification, one signature, and for an
  * encrypted one a decryption). Prints the share of it that is reached, what a duplicate costs of a first message (the
- * sender's bytes again, as a retry brings them, and the message signed anew, as a resend does), and the memory that one
- * large encrypted payload takes.
+ * sender's bytes again, as a retry brings them, and the message signed anew, as a resend does), the memory that one
+ * large encrypted payload takes, and what it costs to refuse each of the bombs of test/endpoint/bombs.ts.
  *
  * The targets are the handler's: `createEndpoint` in an application, so that what the process does is the endpoint's own
  * work and the ledger's. With backend directory each message is three files and four fsyncs more.
@@ -27,13 +28,11 @@ const count = Number(values.count);
 const connections = Number(values.connections);
 const PAYLOAD = Buffer.from('<Invoice>'.padEnd(10_000, 'invoice line '));
 
-const sender = makeIdentity('POP000001');
-const receiver = makeIdentity('POP000002');
 const folder = mkdtempSync(join(tmpdir(), 'as4-once-bench-'));
 writeFileSync(join(folder, 'own.crt'), receiver.certificate.toString());
 writeFileSync(join(folder, 'own.key'), receiver.keyPem);
 writeFileSync(join(folder, 'trust.pem'), sender.certificate.toString());
-const yaml = (name: string): string => {
+const yaml = (name: string, more = ''): string => {
   const file = join(folder, `${name}.yaml`);
   writeFileSync(file, `
 role: endpoint
@@ -42,7 +41,8 @@ endpoint:
   profile: custom
   keys: { certificate: own.crt, key: own.key }
   backend: { directory: ${name}/deliveries }
-security: { trust: trust.pem, encryption: optional, commonName: true }
+${more}security: { trust: trust.pem, encryption: optional, commonName: true }
+limits: { parts: 200 }
 ledger: { embedded: ${name}/ledger }
 log: { file: ${name}.log }
 defaults: { resend: 'off' }
@@ -112,6 +112,20 @@ async function measure(server: Server, rsa: ReturnType<typeof rsaCosts>, targets
   }
 }
 
+/** Each bomb four times at once, in one process: CPU of one, and what all of them together have taken of memory. */
+async function refuseBombs(server: Server): Promise<void> {
+  await cpuPerMessage(server, build(false, ids(300)));
+  const before = peakRssMiB(server.pid);
+  for (const { name, told: [, code], build: bomb } of BOMBS) {
+    const messages = [0, 1, 2, 3].map((n) => bomb(`${n}@as4-once-bench`));
+    const cpu = cpuMs(server.pid);
+    await run({ url: server.url, connections: 4, count: 4, contentType: messages[0]?.contentType ?? '', body: (n) => messages[n]?.body ?? Buffer.alloc(0) })
+      .catch(() => undefined); // hung up on
+    process.stdout.write(`  ${name.padEnd(50)} ${code}, ${((cpuMs(server.pid) - cpu) / 4).toFixed(0)} ms of CPU\n`);
+  }
+  process.stdout.write(`  peak RSS ${(peakRssMiB(server.pid) - before).toFixed(0)} MiB above that of honest messages\n`);
+}
+
 const servers: Server[] = [];
 try {
   process.stdout.write(`Node ${process.version}, RSA-2048, ${count} messages of ${PAYLOAD.length} bytes, embedded ledger\n`);
@@ -132,6 +146,11 @@ try {
   const { failed, p50 } = await run({ url: fresh.url, connections: 1, count: 1, contentType: large.contentType, body: () => large.body });
   if (failed > 0) throw new Error('the large message was refused');
   process.stdout.write(`${values.large} MB encrypted: ${(p50 / 1_000).toFixed(1)} s, peak RSS ${peakRssMiB(fresh.pid).toFixed(0)} MiB\n`);
+
+  const bombed = await start('src/cli/main.js', ['serve', '--config', yaml('bombed', '  maxPayload: 4MB\n')], LISTENS);
+  servers.push(bombed);
+  process.stdout.write('hostile messages, refused\n');
+  await refuseBombs(bombed);
 } finally {
   await Promise.all(servers.map((server) => server.stop()));
   rmSync(folder, { recursive: true, force: true });

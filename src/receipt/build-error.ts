@@ -38,7 +38,7 @@ export async function buildError(
       + ` severity="failure" shortDescription="${attributeValue(short)}">`
     + `<eb:Description xml:lang="en">${characterData(short)}</eb:Description>${detail}</eb:Error>`;
   const messaging = messagingElement(values.soap, signalMessage(values, error));
-  const { body } = await signEnvelope(values.soap, messaging, identity);
+  const body = await signEnvelope(values.soap, messaging, identity);
   return { contentType: contentTypeOf(values.soap), body };
 }
 

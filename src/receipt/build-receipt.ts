@@ -25,8 +25,6 @@ export interface BuiltReceipt {
   readonly contentType: string;
   readonly body: Buffer;
   readonly receiptId: string;
-  /** RSA signature octets; with the values, all that is needed to build the body again. */
-  readonly signature: Uint8Array;
 }
 
 /**
@@ -37,8 +35,8 @@ export async function buildReceipt(
   values: ReceiptValues & { readonly userMessage?: XmlElement }, identity: Identity,
 ): Promise<BuiltReceipt> {
   const messaging = receiptMessaging(values, values.userMessage);
-  const { body, signature } = await signEnvelope(values.soap, messaging, identity);
-  return { contentType: contentTypeOf(values.soap), body, receiptId: values.messageId, signature };
+  const body = await signEnvelope(values.soap, messaging, identity);
+  return { contentType: contentTypeOf(values.soap), body, receiptId: values.messageId };
 }
 
 /** eb:Messaging of a Receipt in canonical form. */

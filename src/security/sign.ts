@@ -46,7 +46,7 @@ export function messagingElement(soap: SoapVersion, content: string): string {
 }
 
 /** An envelope of which only the SignatureValue is missing. */
-export interface Unsigned {
+interface Unsigned {
   /** What is signed: ds:SignedInfo in canonical form. */
   readonly signedInfo: string;
   assemble(signature: Uint8Array): Buffer;
@@ -55,7 +55,7 @@ export interface Unsigned {
 /**
  * Writes the envelope around eb:Messaging, which has to be canonical and to carry the id that messagingElement gives.
  */
-export function prepareEnvelope(soap: SoapVersion, messaging: string, certificate: Certificate): Unsigned {
+function prepareEnvelope(soap: SoapVersion, messaging: string, certificate: Certificate): Unsigned {
   const { prefix, uri, must } = SOAP[soap];
   const body = `<${prefix}:Body xmlns:${prefix}="${uri}" xmlns:wsu="${NS.wsu}" wsu:Id="${BODY_ID}"></${prefix}:Body>`;
   const signedInfo = `<ds:SignedInfo xmlns:ds="${NS.ds}">`
@@ -85,12 +85,9 @@ function reference(id: string, canonical: string): string {
 }
 
 /** Prepares and signs. The RSA operation runs in the thread pool, so that the event loop goes on. */
-export async function signEnvelope(
-  soap: SoapVersion, messaging: string, identity: Identity,
-): Promise<{ readonly body: Buffer; readonly signature: Uint8Array }> {
+export async function signEnvelope(soap: SoapVersion, messaging: string, identity: Identity): Promise<Buffer> {
   const unsigned = prepareEnvelope(soap, messaging, identity.certificate);
-  const signature = await signRsaSha256(Buffer.from(unsigned.signedInfo), identity.privateKey);
-  return { body: unsigned.assemble(signature), signature };
+  return unsigned.assemble(await signRsaSha256(Buffer.from(unsigned.signedInfo), identity.privateKey));
 }
 
 function signRsaSha256(data: Uint8Array, key: KeyObject): Promise<Uint8Array> {

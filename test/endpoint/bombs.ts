@@ -1,6 +1,6 @@
 import { REFERENCE } from '../security/tamper.js';
 import { as4Message, type MessageChoices, type TestMessage } from '../support/messages.js';
-import { receiver, sender } from './served.js';
+import { receiver, sender } from './identities.js';
 
 /**
  * Messages that are small or cheap to make and want a receiver to do a great deal: each has to be refused at a bounded

@@ -2,7 +2,10 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Answer } from '../../conformance/as4/answer.js';
+import { makeIdentity } from '../../conformance/keys.js';
+import { lmdbLedger } from '../../src/ledger/embedded/index.js';
 import { as4Message, type MessageChoices } from '../support/messages.js';
+import { tempDir } from '../support/temp-dir.js';
 import { honest, neighbour, receiver, sender, serveEndpoint, signedByUs, stranger, type Served } from './served.js';
 
 /** The endpoint over real HTTP, sent to and read by the conformance suite's client, which shares no code with it. */
@@ -47,6 +50,24 @@ describe('the endpoint', () => {
     expect(rebuilt.body).toEqual(first.body);
     expect(delivered()).toHaveLength(1);
     expect(served.exchanges.map((e) => e.answer)).toEqual(['first', 'replay']);
+  });
+
+  it('gives a Receipt that a former key signed as it stands, after a restart with another key', async () => {
+    const ledger = tempDir('endpoint-ledger');
+    const choices: MessageChoices = { messageId: 'older@test', payloads: ['<a/>'] };
+    await served.close();
+    served = await serveEndpoint({ ledger: await lmdbLedger({ path: ledger.path }) });
+    const first = await served.post(honest(choices));
+    await served.close();
+    const own = makeIdentity('POP000002');
+    served = await serveEndpoint({ ledger: await lmdbLedger({ path: ledger.path }), own });
+    const copy = await served.post(honest({ ...choices, receiver: own.certificate }));
+    expect(copy.body).toEqual(first.body);
+    signedByUs(copy);
+    const another = await served.post(honest({ receiver: own.certificate }));
+    expect(another.body.includes(own.certificate.raw.toString('base64'))).toBe(true);
+    expect(copy.body.includes(own.certificate.raw.toString('base64'))).toBe(false);
+    ledger.remove();
   });
 
   it('makes one delivery of twenty copies at once, all with the same Receipt', async () => {

@@ -6,11 +6,13 @@ import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { eventually, startFront, startFrontFrom, stopFronts, type Front } from '../front/front-process.js';
 import { gate, refersTo } from '../front/messages.js';
+import { startNode } from '../support/child.js';
+import type { OwnedProcess } from '../support/owned-process.js';
 import { send, type Answer } from '../support/send.js';
 import { tempDir, type TempDir } from '../support/temp-dir.js';
 import { honest, keyFiles } from './served.js';
 
-/** SIGKILL of the endpoint while it delivers, and behind it; then a restart and the sender's retry. */
+/** SIGKILL of the endpoint while it delivers, and behind it, with each backend; then a restart and the sender's retry. */
 
 let folder: TempDir;
 let endpoint: Front;
@@ -96,5 +98,113 @@ describe('SIGKILL of the endpoint', () => {
     expect(existsSync(deliveries)).toBe(false);
     expect(receiptFor(await post(message))).toBe(message.messageId);
     expect((await endpoint.logged({ event: 'exchange', messageId: message.messageId }))['answer']).toBe('first');
+  });
+});
+
+describe('SIGKILL of an application that embeds the endpoint (backend handler)', () => {
+  interface Given {
+    readonly messageId: string;
+    readonly mark: string;
+    readonly idempotencyKey: string;
+    readonly text: string;
+  }
+  let application: OwnedProcess;
+  let url: string;
+  let given: Given[];
+  afterEach(async () => {
+    await application.kill();
+  });
+  const run = async (...manner: string[]): Promise<void> => {
+    application = await startNode('dist/test/endpoint/handler-endpoint-main.js', [folder.path, ...manner]);
+    url = (await application.waitFor(/listens on (\S+)/))[1] ?? '';
+  };
+  /** Ends it, keeps what its handler was given, and starts another. */
+  const replaced = async (...manner: string[]): Promise<void> => {
+    await application.kill();
+    given.push(...application.lines().filter((line) => line.startsWith('given ')).map((line) => JSON.parse(line.slice(6)) as Given));
+    await run(...manner);
+  };
+  const ask = (message: ReturnType<typeof honest>): Promise<Answer | 'broken'> => send(url, message).catch(() => 'broken' as const);
+  const begin = async (...manner: string[]): Promise<void> => {
+    folder = tempDir('endpoint-kill');
+    given = [];
+    keyFiles(folder.path);
+    await run(...manner);
+  };
+
+  it('while the handler has it and did not come back: held for an operator, and not given to it again', async () => {
+    await begin('hold');
+    const message = honest();
+    const first = ask(message);
+    await application.waitFor(/given /);
+    await replaced('take');
+    expect(await first).toBe('broken');
+    for (let i = 0; i < 2; i++) expect(await ask(message)).toMatchObject({ status: 503 });
+    await application.waitFor(new RegExp(JSON.stringify({ messageId: message.messageId, answer: 'held' })));
+    // others are not held up
+    const other = honest();
+    expect(receiptFor(await ask(other))).toBe(other.messageId);
+    await replaced('take');
+    expect(given.map(({ messageId, mark }) => [messageId, mark])).toEqual([[message.messageId, 'first'], [other.messageId, 'first']]);
+  });
+
+  it('the same where policy says redeliver: given again, marked, under the same Idempotency-Key', async () => {
+    await begin('hold', 'redeliver');
+    const message = honest({ payloads: ['<once/>'] });
+    const first = ask(message);
+    await application.waitFor(/given /);
+    await replaced('take', 'redeliver');
+    expect(await first).toBe('broken');
+    const retry = await ask(message);
+    expect(receiptFor(retry)).toBe(message.messageId);
+    expect(await ask(message)).toMatchObject({ body: (retry as Answer).body });
+    await replaced('take');
+    expect(given.map(({ mark, text }) => [mark, text])).toEqual([['first', '<once/>'], ['redelivery', '<once/>']]);
+    expect(new Set(given.map(({ idempotencyKey }) => idempotencyKey)).size).toBe(1);
+  });
+
+  it('as soon as the handler has taken it: its Receipt or an operator, never a second call', async () => {
+    await begin('take');
+    for (let round = 1; round <= 3; round++) {
+      const message = honest();
+      const first = ask(message);
+      await application.waitFor(new RegExp(`taken ${message.messageId}`));
+      await replaced('take');
+      const said = await first;
+      const retry = await ask(message);
+      if (retry === 'broken') throw new Error('no answer');
+      expect([200, 503]).toContain(retry.status);
+      // what the sender was told once stands
+      if (said !== 'broken') expect(retry.body.equals(said.body)).toBe(true);
+      if (retry.status === 200) expect(receiptFor(retry)).toBe(message.messageId);
+    }
+    await replaced('take');
+    expect(new Set(given.map(({ messageId }) => messageId)).size).toBe(3);
+    expect(given).toHaveLength(3);
+  });
+
+  it('behind the Receipt: the very bytes again', async () => {
+    await begin('take');
+    const message = honest();
+    const first = await ask(message);
+    await replaced('take');
+    expect(receiptFor(first)).toBe(message.messageId);
+    expect(await ask(message)).toMatchObject({ status: 200, body: (first as Answer).body });
+    await replaced('take');
+    expect(given).toHaveLength(1);
+  });
+
+  it('before the body was complete: nothing is claimed, the handler hears nothing, and the retry is a first message', async () => {
+    await begin('take');
+    const message = honest({ payloads: [randomBytes(200_000)] });
+    const cut = new AbortController();
+    const sending = send(url, message, { headers: { 'content-length': String(message.body.length + 100) }, signal: cut.signal }).catch(() => 'broken');
+    await application.waitFor(/spooling/);
+    await replaced('take');
+    cut.abort();
+    expect(await sending).toBe('broken');
+    expect(given).toEqual([]);
+    expect(receiptFor(await ask(message))).toBe(message.messageId);
+    await application.waitFor(new RegExp(JSON.stringify({ messageId: message.messageId, answer: 'first' })));
   });
 });

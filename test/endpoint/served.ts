@@ -5,25 +5,22 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { readAnswer, type Answer } from '../../conformance/as4/answer.js';
 import { verifyEnvelope } from '../../conformance/as4/verify.js';
+import type { Identity } from '../../conformance/keys.js';
 import { sendRaw } from '../../conformance/wire/send.js';
 import { createEndpoint, Events, memoryLedger, type ExchangeEvent, type MessageHandler, type Once } from '../../src/index.js';
 import type { EndpointOptions } from '../../src/index.js';
 import { systemClock } from '../../src/clock.js';
-import { as4Message, identity, type MessageChoices, type TestMessage } from '../support/messages.js';
+import { as4Message, type MessageChoices, type TestMessage } from '../support/messages.js';
 import { tempDir } from '../support/temp-dir.js';
+import { neighbour, receiver, sender, stranger } from './identities.js';
 
-export const sender = identity('POP000001');
-export const receiver = identity('POP000002');
-/** Trusted as well, and somebody else. */
-export const neighbour = identity('POP000003');
-/** Trusted by nobody. */
-export const stranger = identity('POP000001 stranger');
+export { neighbour, receiver, sender, stranger };
 
 /** The endpoint's keys and trust as files. */
-export function keyFiles(folder: string): { readonly certificate: string; readonly key: string; readonly trust: string } {
+export function keyFiles(folder: string, own: Identity = receiver): { readonly certificate: string; readonly key: string; readonly trust: string } {
   const files = { certificate: join(folder, 'own.crt'), key: join(folder, 'own.key'), trust: join(folder, 'partners.pem') };
-  writeFileSync(files.certificate, receiver.certificate.toString());
-  writeFileSync(files.key, receiver.keyPem);
+  writeFileSync(files.certificate, own.certificate.toString());
+  writeFileSync(files.key, own.keyPem);
   writeFileSync(files.trust, sender.certificate.toString() + neighbour.certificate.toString());
   return files;
 }
@@ -47,11 +44,13 @@ export type Changes = Partial<Omit<EndpointOptions, 'endpoint' | 'security'>> & 
   readonly security?: EndpointOptions['security'];
   /** Trusted beside sender and neighbour. */
   readonly trusted?: readonly X509Certificate[];
+  /** In place of `receiver`. */
+  readonly own?: Identity;
 };
 
-export async function serveEndpoint({ endpoint = {}, security = {}, trusted = [], ...changes }: Changes = {}, handler?: MessageHandler): Promise<Served> {
+export async function serveEndpoint({ endpoint = {}, security = {}, trusted = [], own, ...changes }: Changes = {}, handler?: MessageHandler): Promise<Served> {
   const folder = tempDir('endpoint');
-  const { certificate, key, trust } = keyFiles(folder.path);
+  const { certificate, key, trust } = keyFiles(folder.path, own);
   writeFileSync(trust, trusted.map(String).join(''), { flag: 'a' });
   const deliveries = join(folder.path, 'deliveries');
   const events = new Events();

@@ -1,20 +1,15 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { readEnvelope } from '../../src/ebms/envelope.js';
 import { ERRORS } from '../../src/errors.js';
 import { LIMITS } from '../../src/limits.js';
 import { buildError } from '../../src/receipt/build-error.js';
 import { buildReceipt, claimedReferences, receiptMessaging, type ReceiptValues } from '../../src/receipt/build-receipt.js';
-import { compactCertificateId, compactReceipt, expandReceipt } from '../../src/receipt/compact-receipt.js';
-import { TextPacker, TextUnpacker } from '../../src/receipt/compact-text.js';
-import { DIGESTS, SHA256_DIGEST } from '../../src/security/algorithms.js';
-import type { Certificate } from '../../src/security/certificate.js';
+import { SHA256_DIGEST } from '../../src/security/algorithms.js';
 import { independentlyVerify } from '../../src/security/judge.js';
 import { selfSigned } from '../../src/security/keys.js';
-import { prepareEnvelope } from '../../src/security/sign.js';
 import type { SignedReference } from '../../src/security/signature.js';
 import { verifyEnvelope } from '../../src/security/verify.js';
 import { canonicalize } from '../../src/xml/canonical.js';
@@ -126,87 +121,5 @@ describe('an Error', () => {
     expect(body.toString()).not.toMatch(/duplicat/i);
     if (hasSchemas) expect(invalidity(body)).toBeUndefined();
     await expect(buildError({ ...error, entry: ERRORS.IN_PROGRESS }, identity)).rejects.toThrow(/no ebMS|has none/);
-  });
-});
-
-describe('a compact Receipt', () => {
-  it('gives the same bytes again and is small', async () => {
-    const built = await buildReceipt(values, identity);
-    const compact = compactReceipt(values, built, identity.certificate);
-    if (compact === undefined) throw new Error('not compact');
-    expect(compact.length).toBeLessThanOrEqual(520);
-    const expanded = expandReceipt(compact, (id) => (id === compactCertificateId(identity.certificate) ? identity.certificate : undefined));
-    expect(expanded.body.equals(built.body)).toBe(true);
-    expect(expanded).toMatchObject({ contentType: built.contentType, receiptId: values.messageId });
-  });
-
-  it.skipIf(!present)('is small for the messages of every recorded product (needs ../shared/corpus)', async () => {
-    const wanted = JSON.parse(readFileSync(join(corpus, 'live/expected.json'), 'utf8')) as Record<string, { contentType: string; messageId: string }>;
-    for (const name of ['phase4-a-peppol-10k', 'holodeck-signenc-gzip-1payload', 'oxalis-ng-peppol-invoice']) {
-      const { envelope } = open(readFileSync(join(corpus, 'live', name, 'request.mime')), wanted[name]?.contentType);
-      const live = { ...values, references: claimedReferences(envelope), refToMessageId: wanted[name]?.messageId ?? '' };
-      const compact = compactReceipt(live, await buildReceipt(live, identity), identity.certificate);
-      expect(compact?.length, name).toBeLessThanOrEqual(520);
-    }
-  });
-
-  it('is refused when damaged, whatever octet it is', async () => {
-    const compact = compactReceipt(values, await buildReceipt(values, identity), identity.certificate);
-    if (compact === undefined) throw new Error('not compact');
-    const find = (id: string): Certificate | undefined => (id === compactCertificateId(identity.certificate) ? identity.certificate : undefined);
-    for (let at = 0; at < compact.length; at++) {
-      const damaged = Uint8Array.from(compact);
-      damaged[at] = (damaged[at] ?? 0) ^ 0x41;
-      expect(() => expandReceipt(damaged, find), `octet ${at}`).toThrow(/RECORD_UNREADABLE|Invalid/);
-    }
-    for (let at = 0; at < compact.length; at++) {
-      expect(() => expandReceipt(compact.subarray(0, at), () => identity.certificate)).toThrow(/RECORD_UNREADABLE/);
-    }
-  });
-
-  it('asks for the certificate that signed, which a changed key does not replace', async () => {
-    const compact = compactReceipt(values, await buildReceipt(values, identity), identity.certificate);
-    const later = selfSigned('receiver');
-    expect(() => expandReceipt(compact ?? new Uint8Array(), () => undefined)).toThrow(/not kept/);
-    expect(() => expandReceipt(compact ?? new Uint8Array(), () => later.certificate)).toThrow(/not the one/);
-  });
-
-  it('is not made where it would not give the same bytes', async () => {
-    const odd = { ...values, timestamp: '2026-11-30T23:59:59Z' };
-    expect(compactReceipt(odd, await buildReceipt(odd, identity), identity.certificate)).toBeUndefined();
-  });
-
-  it('version 1 is held fast: its bytes may never change, since stored Receipts are built with it', () => {
-    const certificate = { der: Buffer.from('not a certificate, but the same octets for ever') } as unknown as Certificate;
-    const bytes = (['1.1', '1.2'] as const).map((soap) => {
-      const odd = { ...values, soap, references: [...references, ...[...DIGESTS].map(([digestMethod, hash]) => ({ ...references[0]!, digestMethod, hash, digest: Buffer.alloc(8) }))] };
-      return prepareEnvelope(soap, receiptMessaging(odd), certificate).assemble(Buffer.from('signature'));
-    });
-    expect(createHash('sha256').update(Buffer.concat(bytes)).digest('hex')).toMatchInlineSnapshot(`"dc385e5edead9ffabb6a2b8b265954badd1d190677b06d2496f7be44f3fce82c"`);
-    const packer = new TextPacker();
-    const first = packer.pack('#phase4-msg-7dd929c7-ded5-4413-be57-d21af2c87b69@as4-once \u00fc cid:payload_-1853158932-971c-4712-8e0c-36eff1f213cd@a.eu');
-    expect(Buffer.from(first).toString('hex')).toMatchInlineSnapshot(`"80017dd929c7ded54413be57d21af2c87b6986200402c3bc2085952d020a185315893203971c47128e0c36eff1f213cd89619a"`);
-    expect(Buffer.from(packer.pack('#id-7dd929c7-ded5-4413-be57-d21af2c87b69@x')).toString('hex')).toMatchInlineSnapshot(`"84050c2578"`);
-  });
-});
-
-describe('packed text', () => {
-  it('comes back exactly', () => {
-    const piece = fc.oneof(
-      fc.uuid(), fc.string({ unit: 'grapheme', maxLength: 80 }), fc.string({ maxLength: 30 }), fc.string({ unit: fc.constantFrom(...'0123456789abcdef'), maxLength: 300 }), fc.constantFrom('#phase4-msg-', '@cid', 'cid:', '-', ' xsd xsi', '\u{1F600}'.repeat(70)),
-    );
-    fc.assert(fc.property(fc.array(piece, { maxLength: 8 }), (pieces) => {
-      const [packer, unpacker] = [new TextPacker(), new TextUnpacker()];
-      for (const text of [...pieces, pieces.join('')]) {
-        expect(unpacker.unpack(packer.pack(text))).toBe(text);
-      }
-    }), { numRuns: 2_000 });
-  });
-
-  it('never fails on other bytes, but may say that it cannot', () => {
-    fc.assert(fc.property(fc.uint8Array({ maxLength: 40 }), (bytes) => {
-      const text = new TextUnpacker().unpack(bytes);
-      expect(text === undefined || typeof text === 'string').toBe(true);
-    }), { numRuns: 2_000 });
   });
 });
