@@ -1,12 +1,15 @@
 import { Agent } from 'node:http';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { PEPPOL } from '../../conformance/as4/names.js';
+import { duplicateKey } from '../../src/policy/key.js';
+import { sampleImport } from '../../src/testing/sample.js';
 import { identity, type TestMessage } from '../support/messages.js';
 import { after, ebmsError, plain, receipt } from '../support/scripted-answers.js';
 import { startUpstream, type ScriptedUpstream } from '../support/scripted-upstream.js';
 import { send } from '../support/send.js';
 import { runCli } from '../support/child.js';
 import { ENGINES, startEngine, type Engine } from '../front/engines.js';
-import { startFront, stopFronts, type Front } from '../front/front-process.js';
+import { eventually, startFront, stopFronts, type Front } from '../front/front-process.js';
 import { errorCodes, freshId, gate, message, post, refersTo, signedMessage } from '../front/messages.js';
 import { rawClient, type RawClient } from '../front/raw-http.js';
 
@@ -31,6 +34,7 @@ describe.each(ENGINES.slice(0, 2))('a forger: %s', (engineName) => {
         { match: { from: 'FLAGGED' }, mismatch: 'deliver-flagged' },
         { match: { from: 'HOLD' }, uncertain: 'hold' },
         { match: { from: 'KNOWN' }, known: 'pass' },
+        { match: { from: 'LATE' }, window: '1s', late: '1h' },
         { match: { from: 'REDELIVER' }, uncertain: 'redeliver' },
       ],
     });
@@ -198,6 +202,46 @@ describe.each(ENGINES.slice(0, 2))('a forger: %s', (engineName) => {
       expect(refersTo(answer.body)).toBe(id);
       expect(arrived().map((request) => request.header('as4-once-copy'))).toEqual(['first', 'redelivery']);
       expect(errorCodes((await post(front.url, forged(id, 'HOLD'))).body)).toEqual(['EBMS:0003']);
+    });
+  });
+
+  describe('a MessageId reused with other content, whose record', () => {
+    it('was imported without a Receipt: it goes on marked, and has whatever the access point says of it', async () => {
+      const id = freshId();
+      const from = [{ value: 'KNOWN', type: PEPPOL.partyType }];
+      const facts = { from, to: [] };
+      const known = { protocol: 'as4', reference: id, facts, signed: true } as const;
+      const key = duplicateKey(known, 'reference+sender', 'default');
+      const ledger = await engine.open();
+      const imported = {
+        ...sampleImport(key, Date.now() - 60_000),
+        reference: id,
+        scope: 'default',
+        sender: '',
+        facts,
+      };
+      expect(await ledger.adopt(imported)).toBe(true);
+      upstream.next(ebmsError({ code: 'EBMS:0101' }), receipt());
+      expect(errorCodes((await post(front.url, forged(id, 'KNOWN'))).body)).toEqual(['EBMS:0101']);
+      expect(refersTo((await post(front.url, genuine(id, 'KNOWN'))).body)).toBe(id);
+      expect(arrived().map((request) => request.header('as4-once-copy'))).toEqual(['duplicate', 'duplicate']);
+      expect((await ledger.find(key))?.record.state).toBe('known');
+      await ledger.close();
+    });
+
+    it('is past its window and kept: it is delivered, labelled late, and from then on its own content counts', async () => {
+      const id = freshId();
+      const first = await post(front.url, genuine(id, 'LATE'));
+      const other = await eventually(
+        async () => {
+          const answer = await post(front.url, forged(id, 'LATE'));
+          return errorCodes(answer.body).length === 0 ? answer : undefined;
+        },
+        () => 'the window to end',
+      );
+      expect([refersTo(other.body), other.body.equals(first.body)]).toEqual([id, false]);
+      expect(arrived().map((request) => request.header('as4-once-copy'))).toEqual(['first', 'late']);
+      expect(errorCodes((await post(front.url, genuine(id, 'LATE'))).body)).toEqual(['EBMS:0003']);
     });
   });
 

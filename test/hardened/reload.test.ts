@@ -317,6 +317,8 @@ describe.each(ENGINES.slice(0, 2))('a raised window reaches the records that sta
  * record by the old window behind both walks, and was forgotten long before policy said so: the copy was delivered again.
  */
 describe('a raised window and a message that is still on its way in', () => {
+  afterEach(stopFronts);
+
   it('is raised too, when it has come, also where another SIGHUP came meanwhile', async () => {
     const engine = await startEngine('embedded');
     const ledger = await engine.open();

@@ -1,4 +1,5 @@
 import { mkdtempSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
+import { connect, createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { stringify } from 'yaml';
@@ -93,33 +94,36 @@ describe('a store that may forget', () => {
   });
 
   /** Where INFO was forbidden the store was called well, and contact was lost at every beat: nobody ever took over. */
-  it.each(['ioredis', 'node-redis'])('is unknown where INFO is forbidden too, and lapsed claims lapse: %s', async (client) => {
-    const redis = await redisWith({ appendonly: 'yes' });
-    await redis.command('ACL', 'SETUSER', 'careful', 'on', '>secret', '~*', '&*', '+@all', '-config', '-info');
-    const upstream = await startUpstream(receipt());
-    toClose.push(() => upstream.close());
-    const ledger = { redis: { url: redis.url, client, username: 'careful', password: 'secret' } };
-    const times = { lease: '1500ms', wait: '20s' };
-    const more = { upstream: upstream.url, times, defaults: { uncertain: 'redeliver' } };
-    const one = await startFront(settingsFor(ledger, more));
-    const two = await startFront(settingsFor(ledger, { ...more, node: 'b' }));
-    expect(await health(one)).toMatchObject({ status: 'degraded' });
-    expect(await codes(one)).toEqual(['STORE_UNKNOWN']);
-    const id = freshId();
-    upstream.next(hang());
-    const first = post(one.url, message(id)).catch(() => undefined);
-    await upstream.arrived(1);
-    one.process.pause();
-    expect((await post(two.url, message(id))).status).toBe(200);
-    await two.logged({ event: 'takeOver', messageId: id });
-    one.process.resume();
-    expect(await serveOnce(settingsFor({ ...ledger, strict: true }))).toMatchObject({
-      code: 2,
-      stderr: expect.stringMatching(/ledger\.strict refuses .*INFO is not allowed/),
-    });
-    await stopFronts();
-    await first;
-  });
+  it.each(['ioredis', 'node-redis'])(
+    'is unknown where INFO is forbidden too, and lapsed claims lapse: %s',
+    async (client) => {
+      const redis = await redisWith({ appendonly: 'yes' });
+      await redis.command('ACL', 'SETUSER', 'careful', 'on', '>secret', '~*', '&*', '+@all', '-config', '-info');
+      const upstream = await startUpstream(receipt());
+      toClose.push(() => upstream.close());
+      const ledger = { redis: { url: redis.url, client, username: 'careful', password: 'secret' } };
+      const times = { lease: '1500ms', wait: '20s' };
+      const more = { upstream: upstream.url, times, defaults: { uncertain: 'redeliver' } };
+      const one = await startFront(settingsFor(ledger, more));
+      const two = await startFront(settingsFor(ledger, { ...more, node: 'b' }));
+      expect(await health(one)).toMatchObject({ status: 'degraded' });
+      expect(await codes(one)).toEqual(['STORE_UNKNOWN']);
+      const id = freshId();
+      upstream.next(hang());
+      const first = post(one.url, message(id)).catch(() => undefined);
+      await upstream.arrived(1);
+      one.process.pause();
+      expect((await post(two.url, message(id))).status).toBe(200);
+      await two.logged({ event: 'takeOver', messageId: id });
+      one.process.resume();
+      expect(await serveOnce(settingsFor({ ...ledger, strict: true }))).toMatchObject({
+        code: 2,
+        stderr: expect.stringMatching(/ledger\.strict refuses .*INFO is not allowed/),
+      });
+      await stopFronts();
+      await first;
+    },
+  );
 
   it.each<[string, RedisSettings, RegExp]>([
     [
@@ -152,6 +156,29 @@ describe('a store that may forget', () => {
     const front = await startFront(settingsFor({ redis: redis.url, strict: true }, { upstream: upstream.url }));
     expect((await post(front.url, message(freshId()))).status).toBe(200);
     expect(await health(front)).toMatchObject({ status: 'ok', warnings: [] });
+  });
+
+  it.each(['ioredis', 'node-redis'])('is refused where it is older than 7.0, strict or not: %s', async (client) => {
+    const redis = await redisWith({ appendonly: 'yes' });
+    const older = createServer((socket) => {
+      const real = connect(redis.port, '127.0.0.1');
+      socket.pipe(real);
+      real.on('data', (bytes) =>
+        socket.write(bytes.toString('latin1').replace(/redis_version:7/g, 'redis_version:6'), 'latin1'),
+      );
+      for (const [one, other] of [
+        [socket, real],
+        [real, socket],
+      ] as const)
+        one.on('error', () => undefined).on('close', () => other.destroy());
+    });
+    await new Promise<void>((resolve) => older.listen(0, '127.0.0.1', resolve));
+    toClose.push(() => older.close());
+    const { port } = older.address() as AddressInfo;
+    expect(await serveOnce(settingsFor({ redis: { url: `redis://127.0.0.1:${port}`, client } }))).toMatchObject({
+      code: 2,
+      stderr: expect.stringMatching(/Redis 7\.0 or later is needed, and this is 6\./),
+    });
   });
 
   it("with ledger.strict the operator's commands work all the same", async () => {

@@ -1,6 +1,6 @@
 import { Cluster, Redis } from 'ioredis';
 import { createClient, createCluster } from 'redis';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { Events } from '../../src/events.js';
 import { oldVersion } from '../../src/ledger/redis/inspect.js';
 import { redisLedger, type RedisLedger, type RedisLedgerOptions } from '../../src/ledger/redis/index.js';
@@ -242,6 +242,28 @@ describe('what endangers the store', () => {
     expect(await codes({ save: '' })).toEqual(['STORE_NOT_PERSISTENT']);
     expect(await codes({ save: '3600 1' }, { waitReplicas: 1 })).toEqual(['STORE_NOT_PERSISTENT', 'STORE_REPLICAS_MISSING']);
     expect(await codes({ appendonly: 'yes', replicaof: '127.0.0.1 1' })).toEqual(['STORE_IS_REPLICA']);
+  });
+
+  it('is looked at again every minute, without anybody asking', async () => {
+    const redis = await server({ appendonly: 'yes' });
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+    try {
+      const told: string[] = [];
+      const events = new Events();
+      events.on('storeWarning', ({ code }) => told.push(code));
+      const ledger = await open({ url: redis.url, events });
+      await redis.set('maxmemory-policy', 'allkeys-lru');
+      let seconds = 0;
+      for (; told.length === 0 && seconds < 90; seconds += 1) {
+        await vi.advanceTimersByTimeAsync(1_000);
+        // what a beat asks is answered in order, and before this is
+        await ledger.ping();
+        await ledger.ping();
+      }
+      expect([told, seconds > 30, seconds < 70]).toEqual([['STORE_EVICTS'], true, true]);
+    } finally {
+      vi.useRealTimers();
+    }
   });
 
   it('is told of a clock that is far from this machine\'s', async () => {
