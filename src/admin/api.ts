@@ -5,7 +5,7 @@ import { As4OnceError } from '../errors.js';
 import { callerOf, refuseForeignPages, type Caller } from './access.js';
 import { acceptAct, bypassAct, parsed, releaseAct, settleAct, type ActParts, type Actor } from './acts.js';
 import type { StatusView } from './api-schema.js';
-import { findRecords } from './find-records.js';
+import { findRecords, oldestFirst } from './find-records.js';
 import type { Health } from './health.js';
 import type { Rates } from './rates.js';
 import { recordView, shellWord } from './record-view.js';
@@ -29,7 +29,7 @@ const listQuery = z.strictObject({
   what: z.enum(['held', 'uncertain', 'inFlight']),
   limit: z.coerce.number().int().min(1).max(MOST_LISTED).default(LISTED),
 });
-const recordsQuery = z.strictObject({ id: z.string().min(1).optional(), key: z.string().min(1).max(200).optional(), from: z.string().min(1).optional() })
+const recordsQuery = z.strictObject({ id: z.string().min(1).optional(), key: z.string().min(1).max(200).optional(), from: z.string().min(1).optional(), type: z.string().min(1).optional() })
   .refine(({ id, key }) => (id === undefined) !== (key === undefined), { error: 'give either id or key' });
 
 /**
@@ -91,7 +91,7 @@ export function adminApi(parts: ApiParts): Router {
   });
   reading('/list', async (query) => {
     const { what, limit } = parsed(listQuery, query);
-    const records = await ledger.list(what, limit + 1);
+    const records = await oldestFirst(ledger, what, limit + 1);
     return { asOf: asOf(), what, records: records.slice(0, limit).map((record) => recordView(record, configFile)), more: records.length > limit };
   });
   const onRecord = (done: string, act: typeof settleAct): Parameters<typeof acting>[1] => async (...asked) =>

@@ -32,7 +32,7 @@ export function attachLog(events: Events, options: LogOptions): Logger {
   const warn = ['takeOver', 'uncertain', 'held', 'mismatch', 'late', 'resend', 'lateOutcome', 'twoReceipts', 'replyTooLarge', 'storeWarning', 'journaled', 'storm', 'operator', 'denied', 'gap', 'bypass', 'behind'] as const;
   const error = ['twoContents', 'burnt', 'wrongAnswer', 'unreadable', 'fault'] as const;
   const info = ['shadow', 'journalClosed', 'windowsRaised'] as const;
-  for (const name of warn) events.on(name, (event) => log.warn({ event: name, ...event }));
+  for (const name of warn) events.on(name, (event) => log.warn({ event: name, ...event, ...isoTimes(event) }));
   for (const name of error) events.on(name, (event) => log.error({ event: name, ...event }));
   for (const name of info) events.on(name, (event) => log.info({ event: name, ...event }));
   events.on('ledger', (event) => log[event.up ? 'info' : 'error']({ event: 'ledger', ...event }, event.up ? 'ledger reached' : 'ledger lost'));
@@ -55,4 +55,9 @@ function lineOf(event: ExchangeEvent): Record<string, unknown> {
   for (const name in event) if (name !== 'at') line[name] = event[name as keyof ExchangeEvent];
   if (event.firstSeen !== undefined) line['firstSeen'] = new Date(event.firstSeen).toISOString();
   return line;
+}
+
+/** Times are written as the line's own one is, in whatever event. */
+function isoTimes(event: object): { firstSeen?: string } {
+  return 'firstSeen' in event && typeof event.firstSeen === 'number' ? { firstSeen: new Date(event.firstSeen).toISOString() } : {};
 }

@@ -4,6 +4,7 @@ import { inspectConfig, problemText } from '../config/load.js';
 import type { Problem } from '../config/problem.js';
 import { parseRate, project, type Projection } from '../config/projection.js';
 import { configDigest, redact } from '../config/redact.js';
+import { checkPems } from '../config/replaced-files.js';
 import { As4OnceError } from '../errors.js';
 import { compileRules } from '../policy/select.js';
 import { describeConfig, describeProjection } from './check-text.js';
@@ -11,12 +12,13 @@ import { EXIT, type Io } from './io.js';
 
 const HELP = `as4-once check --config FILE [--rate N/day] [--strict] [--json]
 
-Validates a configuration and prints what is in force: routes, the rule of each partner, the access point's preset,
-and what will surprise (warnings).
+Validates a configuration, with the certificates and keys it names, and prints what is in force: routes, the rule of
+each partner, the access point's preset, and what will surprise (warnings).
 
   --config FILE  the configuration (YAML or JSON)
   --rate N/day   print the size that the ledger will have (also N/h, N/min, N/s)
   --strict       a warning fails too
+  --no-files     do not read the certificates and keys it names: for a file that is checked on another machine
   --json         one JSON object on standard output
 
 Exit codes: 0 in order · 1 warnings, with --strict · 2 the file is wrong
@@ -30,6 +32,7 @@ export async function check(args: readonly string[], io: Io): Promise<number> {
       config: { type: 'string', short: 'c' },
       rate: { type: 'string' },
       strict: { type: 'boolean', default: false },
+      'no-files': { type: 'boolean', default: false },
       json: { type: 'boolean', default: false },
       help: { type: 'boolean', short: 'h', default: false },
     },
@@ -45,6 +48,7 @@ export async function check(args: readonly string[], io: Io): Promise<number> {
   }
   try {
     const { config, warnings } = inspectConfig(values.config, { env: io.env });
+    if (!values['no-files']) checkPems(config);
     const projection = rate === undefined ? undefined : project(config, rate);
     if (values.json) io.out(json(values.config, config, warnings, projection));
     else print(io, values.config, config, warnings, projection);

@@ -20,7 +20,7 @@ import { recordJson, timeline } from './show-record.js';
 
 const HELP = `as4-once evidence: all that is known of a message, in one archive that can be checked without as4-once
 
-Usage: as4-once evidence ID [--from P] -o FILE.zip [--log FILE]... [--config FILE] [--json]
+Usage: as4-once evidence ID [--from P] [--type T] -o FILE.zip [--log FILE]... [--config FILE] [--json]
        as4-once evidence --key K -o FILE.zip [...]
 
 The archive holds the reply byte for byte, its verification by a second implementation and the pieces to repeat it with
@@ -48,7 +48,7 @@ export async function evidenceOf(args: readonly string[], io: Io): Promise<numbe
   const [id] = positionals;
   const { record, now, root } = await withLedger(config, async (ledger) => {
     const found = theOne(
-      await findRecords(config, ledger, { id, key: values.key, from: values.from }),
+      await findRecords(config, ledger, { id, key: values.key, from: values.from, type: values.type }, true),
       id ?? values.key,
     );
     return { record: found, now: (await ledger.meta()).now, root: await rootOf(ledger, found) };

@@ -1,5 +1,8 @@
 import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
+import { packageRoot } from '../admin/package-root.js';
 import { loadConfig } from '../config/load.js';
 import { ACCESS_POINT_NAMES, type AccessPointName } from '../delivery/access-points.js';
 import { As4OnceError } from '../errors.js';
@@ -45,6 +48,7 @@ export async function init(args: readonly string[], io: Io): Promise<number> {
     accessPoint: name satisfies AccessPointName,
     upstream: values.upstream,
     listen: values.listen,
+    schema: pathToFileURL(join(packageRoot(), 'schemas/config.schema.json')).href,
     ...(values.redis === undefined ? {} : { redis: values.redis }),
   });
   try {

@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import { oldestFirst } from '../admin/find-records.js';
 import { As4OnceError } from '../errors.js';
 import type { LedgerRecord } from '../ledger/record.js';
 import { EXIT, type Io } from './io.js';
@@ -12,6 +13,8 @@ Usage: as4-once list --held | --uncertain | --in-flight [--limit N] [--config FI
 --held       wait for an operator: settle or release each
 --uncertain  an attempt ended without a certain outcome; the next copy is judged by policy
 --in-flight  an attempt is in progress
+
+Oldest first.
 
 Exit codes: 0 done (also where nothing is listed) · 2 wrong command line or configuration · 75 ledger not reached
 
@@ -36,7 +39,7 @@ export async function list(args: readonly string[], io: Io): Promise<number> {
   const limit = values.limit === undefined ? undefined : Number(values.limit);
   if (limit !== undefined && !(Number.isInteger(limit) && limit > 0)) throw new As4OnceError('USAGE', '--limit needs a whole number');
   const config = configured(values.config, io);
-  const records = await withLedger(config, (ledger) => ledger.list(what, limit));
+  const records = await withLedger(config, (ledger) => oldestFirst(ledger, what, limit));
   io.out(values.json === true ? `${JSON.stringify(records.map(recordJson), undefined, 2)}\n` : table(records));
   return EXIT.ok;
 }

@@ -70,6 +70,8 @@ async function readEdi(bytes: Uint8Array, config: Config | undefined, ledger: Le
   const messages = messagesIn(bytes, description.category);
   const known = await Promise.all(messages.map((message) => new Foreteller(message.protocol, config, ledger).of(message)));
   const { interchanges } = description;
+  // category says which reader it was: the one for SBDH reads any document, and this one has no header
+  if (description['hasSBDH'] === false) return { ...description, note: NO_HEADER };
   if (!Array.isArray(interchanges)) return { ...description, ...known[0] };
   return { ...description, interchanges: interchanges.map((one: object, i) => ({ ...one, ...known[i] })) };
 }
@@ -81,6 +83,8 @@ function messagesIn(bytes: Uint8Array, category: string): readonly Message[] {
   const { header } = reader.end();
   return header === undefined ? [] : [sbdhMessage(header, createHash('sha256').update(bytes).digest('hex'))];
 }
+
+const NO_HEADER = 'a document without a Standard Business Document Header: it has no InstanceIdentifier to be known by';
 
 interface Shown {
   readonly verdict: 'parse' | 'reject';

@@ -12,6 +12,7 @@ export const RECORD_OPTIONS = {
   config: { type: 'string' },
   key: { type: 'string' },
   from: { type: 'string' },
+  type: { type: 'string' },
   json: { type: 'boolean' },
   help: { type: 'boolean' },
 } as const;

@@ -7,7 +7,7 @@ import { RECORD_OPTIONS, configured, decision, theOne, withLedger, oneId } from 
 
 const HELP = `as4-once release: let the next copy of a held or uncertain message be delivered, once and marked
 
-Usage: as4-once release ID --reason TEXT [--from P] [--force] [--config FILE] [--json]
+Usage: as4-once release ID --reason TEXT [--from P] [--type T] [--force] [--config FILE] [--json]
        as4-once release --key K --reason TEXT [--force] [--config FILE] [--json]
        as4-once release --token T --outcome rejected|uncertain   a file that as4-once claim granted (--token T --help)
 
@@ -33,8 +33,10 @@ export async function release(args: readonly string[], io: Io): Promise<number> 
   const config = configured(values.config, io);
   return await withLedger(config, async (ledger) => {
     const id = oneId(positionals);
-    const { key } = theOne(await findRecords(config, ledger, { id, key: values.key, from: values.from }), id ?? values.key);
+    const { key, state, cleared } = theOne(await findRecords(config, ledger, { id, key: values.key, from: values.from, type: values.type }, true), id ?? values.key);
     const answer = await ledger.operatorRelease({ key, decision: made, force: values.force === true });
-    return answered(answer, 'released: the next copy is delivered once, marked', values.json === true, io);
+    const before = state === 'open' && cleared === true;
+    const done = before ? 'released already: nothing was changed' : 'released: the next copy is delivered once, marked';
+    return answered(answer, done, values.json === true, io);
   });
 }

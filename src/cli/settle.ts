@@ -10,7 +10,7 @@ import { RECORD_OPTIONS, configured, decision, theOne, withLedger, oneId } from 
 
 const HELP = `as4-once settle: record the Receipt of a held or uncertain message; later copies get it
 
-Usage: as4-once settle ID --receipt FILE --reason TEXT [--from P] [--content-type T] [--force] [--config FILE] [--json]
+Usage: as4-once settle ID --receipt FILE --reason TEXT [--from P] [--type T] [--content-type T] [--force] [--config FILE] [--json]
        as4-once settle --key K --receipt FILE --reason TEXT [...]
        as4-once settle --token T [--ack FILE]     a file that as4-once claim granted (settle --token T --help says more)
 
@@ -41,13 +41,15 @@ export async function settle(args: readonly string[], io: Io): Promise<number> {
   const config = configured(values.config, io);
   return await withLedger(config, async (ledger) => {
     const id = oneId(positionals);
-    const record = theOne(await findRecords(config, ledger, { id, key: values.key, from: values.from }), id ?? values.key);
+    const record = theOne(await findRecords(config, ledger, { id, key: values.key, from: values.from, type: values.type }, true), id ?? values.key);
     if (receipt.refToMessageId !== record.reference) {
       throw new As4OnceError('RECEIPT_FOREIGN', `its RefToMessageId is ${JSON.stringify(receipt.refToMessageId)}`);
     }
     const answer = await ledger.operatorSettle({
       key: record.key, reply: receipt.reply, fingerprint: receipt.fingerprint, decision: made, force: values.force === true,
     });
-    return answered(answer, 'settled: later copies get this Receipt', values.json === true, io);
+    const before = record.state === 'settled' && record.reply?.sha256 === receipt.reply.sha256;
+    const done = before ? 'settled already with this very Receipt: nothing was changed' : 'settled: later copies get this Receipt';
+    return answered(answer, done, values.json === true, io);
   });
 }

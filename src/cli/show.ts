@@ -8,7 +8,7 @@ import { printable, recordJson, recordText } from './show-record.js';
 
 const HELP = `as4-once show: what the ledger knows of a message
 
-Usage: as4-once show ID [--from P] [--config FILE] [--json]
+Usage: as4-once show ID [--from P] [--type T] [--config FILE] [--json]
        as4-once show --key K [--config FILE] [--json]
 
 ID is the eb:MessageId (UNB 0020, ISA13, …), compared exactly; the key stands in the log line. --config may be left out
@@ -28,7 +28,7 @@ export async function show(args: readonly string[], io: Io): Promise<number> {
   const config = configured(values.config, io);
   const id = oneId(positionals);
   const { records, now } = await withLedger(config, async (ledger) => ({
-    records: await findRecords(config, ledger, { id, key: values.key, from: values.from }), now: (await ledger.meta()).now,
+    records: await findRecords(config, ledger, { id, key: values.key, from: values.from, type: values.type }, true), now: (await ledger.meta()).now,
   }));
   if (records.length === 0) throw new As4OnceError('NOT_FOUND', `no record of ${JSON.stringify(id ?? values.key)}`);
   const judged = records.map((record) => ({ record, verdict: verdict(record, now) }));

@@ -3,7 +3,7 @@ import { createSecureContext } from 'node:tls';
 import { As4OnceError } from '../errors.js';
 import type { Config } from './config.js';
 import { clientTls, serverTls } from './pem-files.js';
-import { endpointKeys, trustOf } from './security-files.js';
+import { endpointKeys, partnerCertificates, trustOf } from './security-files.js';
 import type { SecurityInput } from './security-schema.js';
 
 /** Certificates, keys and authorities that a configuration names: whoever renews them replaces the files under us. */
@@ -36,7 +36,10 @@ export function checkPems(config: Config): void {
   };
   const { tls, admin, routes } = config;
   endpointKeys(config);
-  for (const security of securities(config)) trustOf(security);
+  for (const security of securities(config)) {
+    trustOf(security);
+    partnerCertificates(security);
+  }
   if (tls !== undefined) made('tls', () => serverTls(tls));
   if (admin?.tls !== undefined) made('admin.tls', () => serverTls(admin.tls as NonNullable<typeof tls>));
   for (const { path, upstream } of routes) {

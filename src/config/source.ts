@@ -12,6 +12,11 @@ export interface Source {
 /** Ten thousand partners take about 2 MB; beyond this it is not a configuration. */
 const LONGEST = 32 * 1_024 * 1_024;
 
+/** What is no YAML breaks at every line; the first places tell as much as all of them. */
+const SHOWN = 5;
+/** Characters of one of them. */
+const SAID = 160;
+
 /**
  * Reads YAML (or JSON) without guessing types: an identifier such as `0088123` or `1e5` stays the text that it is.
  * Never throws for what can stand in a file; problems of the syntax have an empty path and a position.
@@ -28,8 +33,10 @@ export function readSource(text: string): Source {
     const { line, col } = lines.linePos(offset);
     return { line: Math.max(line, 1), column: Math.max(col, 1) };
   };
-  const problems = document.errors.map((fault): Problem =>
+  const problems = document.errors.slice(0, SHOWN).map((fault): Problem =>
     ({ ...broken(firstLine(fault.message)), position: at(fault.pos[0]) }));
+  const more = document.errors.length - SHOWN;
+  if (more > 0) problems.push({ ...broken(`and ${more.toLocaleString('en')} more problems; is it YAML at all?`), position: at(text.length) });
   let value: unknown;
   if (problems.length === 0) {
     try {
@@ -46,7 +53,8 @@ function broken(text: string): Problem {
 }
 
 function firstLine(message: string): string {
-  return message.split(/;| at line |\n/)[0] ?? message;
+  const line = message.split(/;| at line |\n/)[0] ?? message;
+  return line.length > SAID ? `${line.slice(0, SAID)}…` : line;
 }
 
 function offsetOf(document: Document, path: Path, what: 'value' | 'key'): number {

@@ -6,6 +6,8 @@ export interface InitChoices {
   readonly upstream: string;
   readonly listen: string;
   readonly redis?: string;
+  /** Where the JSON Schema of the file lies, for editors. */
+  readonly schema: string;
 }
 
 /** What was seen of each access point, as far as it decides a setting. Its cookbook page has the rest. */
@@ -37,15 +39,16 @@ const NOTES: Readonly<Record<AccessPointName, readonly string[]>> = {
 };
 
 /** A configuration to begin with, in shadow: every line says what it is for, and it loads as it stands. */
-export function initTemplate({ accessPoint: name, upstream, listen, redis }: InitChoices): string {
+export function initTemplate({ accessPoint: name, upstream, listen, redis, schema }: InitChoices): string {
   const { remembersMs, persistent, notReached } = accessPoint(name);
   const remembers =
     remembersMs === 0
       ? 'recognises no id itself'
       : `recognises an id for ${formatDuration(remembersMs)}${persistent ? ', also after a restart' : ', until it restarts'}`;
-  return `# as4-once before ${name === 'other' ? 'an access point' : name}. Made by: as4-once init --access-point ${name}
+  return `# yaml-language-server: $schema=${schema}
+# as4-once before ${name === 'other' ? 'an access point' : name}. Made by: as4-once init --access-point ${name}
 # Check it:  as4-once check --config FILE      Run it:  as4-once serve --config FILE
-# Every key is explained in schemas/config.schema.json, which editors read.
+# Every key is explained in the schema above, which editors read.
 
 role: front
 

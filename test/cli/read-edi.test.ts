@@ -29,6 +29,15 @@ describe('read: EDI files with key, rule and what would happen now', () => {
     expect(interchanges.every(({ window, now }) => window === '90d' && now === undefined)).toBe(true);
   });
 
+  it('says of a plain business document that it has no header to be known by', async () => {
+    // only "category: sbdh" was said, of a document without any SBDH
+    const file = join(tempDir().path, 'order.xml');
+    writeFileSync(file, '<Order xmlns="urn:oasis:names:specification:ubl:schema:xsd:Order-2"><ID xmlns="urn:oasis:names:specification:ubl:schema:xsd:CommonBasicComponents-2">34</ID></Order>');
+    const { stdout } = await runCli(['read', file]);
+    expect(stdout).toMatch(/^hasSBDH: false$/m);
+    expect(stdout).toMatch(/^note: a document without a Standard Business Document Header/m);
+  });
+
   it('foretells claim, replay and mismatch from the ledger, and writes nothing', async () => {
     const { path: folder } = tempDir();
     const config = join(folder, 'edi.yaml');

@@ -95,6 +95,31 @@ describe('as4-once check', () => {
     expect(['', '5', '5/', '/day', '5/week', '5/constructor', '-5/day'].map(parseRate)).toEqual(Array.from({ length: 7 }));
   });
 
+  it('says of what is no YAML at all the first places, and how many more there are', async () => {
+    // twenty kilobytes of noise were answered with a line of half a kilobyte for each of hundreds of places
+    const noise = Array.from({ length: 200 }, (_, i) => `\t- [x${i}: "${'y'.repeat(300)}\n`).join('');
+    const { code, err } = await run(noise);
+    expect(code).toBe(2);
+    const lines = err.trim().split('\n');
+    expect(lines.length).toBeLessThanOrEqual(6);
+    for (const line of lines) expect(line.length).toBeLessThan(400);
+    const many = await run('a: [\n}'.repeat(50));
+    expect(many.err.trim().split('\n')).toHaveLength(6);
+    expect(many.err).toMatch(/and \d+ more problems; is it YAML at all\?/);
+  });
+
+  it('reads the certificates and keys that serve will need, unless it is told not to', async () => {
+    // check found such a file in order, and serve then ended with "cannot be read"
+    const front = `${SMALLEST}security: { trust: ./no-such-ca.pem }\n`.replace('window: 90d }', 'window: 90d, verify: signature }');
+    const missing = await run(front);
+    expect([missing.code, missing.out]).toEqual([2, '']);
+    expect(missing.err).toMatch(/no-such-ca\.pem cannot be read \(ENOENT\)/);
+    expect((await run(front, '--no-files')).code).toBe(0);
+    const endpoint = 'role: endpoint\nlisten: 127.0.0.1:0\nledger: { embedded: ./data }\nendpoint:\n  profile: edelivery\n'
+      + '  backend: { directory: ./in }\n  keys: [{ certificate: ./ap.crt.pem, key: ./ap.key.pem }]\nsecurity: { trust: ./ca.pem }\n';
+    expect(await run(endpoint)).toMatchObject({ code: 2, err: expect.stringMatching(/ap\.\w+\.pem cannot be read/) });
+  });
+
   it('refuses a wrong command line', async () => {
     const io = { out: () => undefined, err: () => undefined, tty: false, env: {} };
     await expect(check([], io)).rejects.toThrow(As4OnceError);

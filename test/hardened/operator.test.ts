@@ -134,7 +134,11 @@ describe.each(ENGINES.slice(0, 2))("the operator's way out: %s", (engineName) =>
     expect(stdout).toMatch(new RegExp(`^receipt +kept-${id}$`, 'm'));
     expect(stdout).toMatch(/^ {2}\S+Z {2}settle by \S+@\S+: found in its message store$/m);
     // the same again is done already; another way out is none any more
-    expect((await cli('settle', id, '--receipt', file, ...reason)).code).toBe(0);
+    // told "settled" again, an operator could not see that somebody else had been there before
+    expect(await cli('settle', id, '--receipt', file, ...reason)).toMatchObject({
+      code: 0,
+      stdout: 'settled already with this very Receipt: nothing was changed\n',
+    });
     expect(await cli('release', id, ...reason)).toMatchObject({
       code: 1,
       stderr: expect.stringContaining('NOT_ALLOWED'),

@@ -15,20 +15,26 @@ import type { LedgerRecord } from '../../src/ledger/record.js';
 import { typicalRecord } from '../../src/config/projection.js';
 import { simulatedClock } from '../support/simulated-clock.js';
 import { tempDir } from '../support/temp-dir.js';
-import { program } from './operator.js';
+import { operator, program } from './operator.js';
 
 describe('init', () => {
   it.each(ACCESS_POINT_NAMES)('writes a file for %s that loads as it stands, with both ledgers, in shadow', (accessPoint) => {
     for (const redis of [undefined, 'redis://127.0.0.1:6379']) {
-      const text = initTemplate({ accessPoint, upstream: 'http://127.0.0.1:8081/as4', listen: '127.0.0.1:8080', ...(redis === undefined ? {} : { redis }) });
+      const text = initTemplate({ schema: 'file:///s.json', accessPoint, upstream: 'http://127.0.0.1:8081/as4', listen: '127.0.0.1:8080', ...(redis === undefined ? {} : { redis }) });
       const { config } = inspectConfig({ text });
       expect(config.routes[0]).toMatchObject({ accessPoint, rules: { defaults: { mode: 'shadow' } } });
       expect(config.ledger.kind).toBe(redis === undefined ? 'embedded' : 'redis');
     }
   });
 
+  it('names its schema for editors, and a schema that is there', async () => {
+    const { stdout } = await operator('')('init', '--access-point', 'phase4');
+    const [, schema = ''] = /^# yaml-language-server: \$schema=(\S+)\n/.exec(stdout) ?? [];
+    expect((JSON.parse(readFileSync(new URL(schema), 'utf8')) as { title: string }).title).toBe('as4-once configuration');
+  });
+
   it('what is commented out loads too, once the comment sign is taken away', () => {
-    const text = initTemplate({ accessPoint: 'phase4', upstream: 'http://127.0.0.1:8081/as4', listen: '127.0.0.1:8080' })
+    const text = initTemplate({ schema: 'file:///s.json', accessPoint: 'phase4', upstream: 'http://127.0.0.1:8081/as4', listen: '127.0.0.1:8080' })
       .replace(/^( *)# (remembers|persistent|notReached|strict|maxBytes|keepHeader|file|partners|  - match|    window):?/gm, (line, space: string, key: string) => line.replace(`${space}# ${key}`, `${space}${key}`))
       .replace(/^#( {3}- match)/m, ' $1').replace(/^#( {5}window)/m, ' $1');
     const { config } = inspectConfig({ text });

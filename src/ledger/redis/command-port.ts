@@ -21,6 +21,8 @@ export interface RedisPort {
   subscribe(channel: string, heard: (message: string) => void): Promise<void>;
   /** Called when a connection was lost. */
   onLost(lost: () => void): void;
+  /** Why there is no connection, as the last attempt at one ended; undefined where there is one, or nobody can tell. */
+  trouble(): unknown;
   /** Connects, and resolves when commands can be sent; an adapter goes on trying after a rejection. */
   connect(): Promise<void>;
   /** Ends the connections the adapter opened; a client handed in by the caller stays open. */

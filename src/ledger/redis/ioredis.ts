@@ -2,13 +2,14 @@ import { Cluster, Redis } from 'ioredis';
 import type { RedisOptions } from 'ioredis';
 import { hostAndPort, retryDelay } from './command-port.js';
 import type { Arg, Connection, Evaluation, RedisNode, RedisPort, Reply } from './command-port.js';
+import { messageOf } from './errors.js';
 import { Leases } from './leases.js';
 
 type Client = Redis | Cluster;
 
 /** A client of our own: nothing waits in a queue for better times, and nothing is sent twice behind our back. */
 export function ownIoredis(connection: Connection): RedisPort {
-  return new Ioredis(made(connection), true);
+  return new Ioredis(made(connection), true, (connection.cluster ?? connection.sentinel)?.nodes);
 }
 
 /** A client of the caller's, with all of its settings. */
@@ -63,14 +64,25 @@ class Ioredis implements RedisPort {
   readonly #leases = new Map<string, Leases<Redis>>();
   readonly #slots = new Map<string, number>();
   readonly #subscribers: Client[] = [];
+  #trouble: unknown;
+  readonly #servers: readonly string[];
 
-  constructor(client: Client, own: boolean) {
+  constructor(client: Client, own: boolean, servers: readonly string[] = []) {
     this.#client = client;
     this.#own = own;
     this.cluster = 'nodes' in client;
     this.keyPrefix = client.options.keyPrefix ?? '';
     // errors of the connection show in every command; without a listener the first one would end the process
-    if (own) client.on('error', () => undefined);
+    if (own) client.on('error', (error) => (this.#trouble = error));
+    this.#servers = servers;
+    client.on('ready', () => (this.#trouble = undefined));
+  }
+
+  trouble(): unknown {
+    const said = this.#trouble;
+    // of a cluster or of Sentinels the client only says that it reached none, if it says anything
+    const silent = said === undefined ? this.#client.status !== 'ready' : messageOf(said).includes('Connection is closed');
+    return silent && this.#servers.length > 0 ? new Error(`no connection to any of ${this.#servers.join(', ')}`) : said;
   }
 
   evaluate({ how, script, keys, args }: Evaluation): Promise<Reply> {

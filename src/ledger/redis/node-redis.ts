@@ -82,6 +82,7 @@ class NodeRedis implements RedisPort {
   readonly keyPrefix: string;
   readonly #client: Client;
   readonly #own: boolean;
+  #trouble: unknown;
   readonly #leases = new Map<Single, Leases<Single>>();
   readonly #duplicates: Common[] = [];
   /**
@@ -96,7 +97,12 @@ class NodeRedis implements RedisPort {
     this.cluster = isCluster(client);
     this.keyPrefix = client._keyPrefix?.toString() ?? '';
     // errors of the connection show in every command; without a listener the first one would end the process
-    if (own) client.on('error', () => undefined);
+    if (own) client.on('error', (error) => (this.#trouble = error));
+    client.on('ready', () => (this.#trouble = undefined));
+  }
+
+  trouble(): unknown {
+    return this.#trouble;
   }
 
   evaluate(call: Evaluation): Promise<Reply> {

@@ -63,6 +63,10 @@ export class RenewablePort implements RedisPort {
     this.#lost.push(lost);
   }
 
+  trouble(): unknown {
+    return this.#line.port.trouble();
+  }
+
   connect(): Promise<void> {
     return this.#line.port.connect();
   }

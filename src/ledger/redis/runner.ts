@@ -1,7 +1,7 @@
 import { As4OnceError } from '../../errors.js';
 import type { Contact } from '../contact.js';
 import type { Arg, RedisPort, Reply } from './command-port.js';
-import { asLedgerError, isNoScript } from './errors.js';
+import { asLedgerError, isNoScript, messageOf } from './errors.js';
 import type { Script } from './scripts.js';
 
 export interface Run {
@@ -37,7 +37,7 @@ export class Runner {
       this.#contact.confirm();
       return Array.isArray(reply) ? reply : [reply];
     } catch (error) {
-      const failure = asLedgerError(error, run.claiming ?? false);
+      const failure = asLedgerError(error, run.claiming ?? false, this.port.trouble());
       if (failure.code === 'LEDGER_DOWN') this.#contact.lose();
       throw failure;
     }
@@ -57,13 +57,19 @@ export class Runner {
   async within<T>(promise: Promise<T>): Promise<T> {
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<never>((_, reject) => {
-      timer = setTimeout(() => reject(new As4OnceError('LEDGER_DOWN', `Redis did not answer within ${this.#timeoutMs} ms`)), this.#timeoutMs);
+      timer = setTimeout(() => reject(this.#silent()), this.#timeoutMs);
     });
     try {
       return await Promise.race([promise, late]);
     } finally {
       clearTimeout(timer);
     }
+  }
+
+  #silent(): As4OnceError {
+    const trouble = this.port.trouble();
+    const why = trouble === undefined ? '' : `: ${messageOf(trouble)}`;
+    return new As4OnceError('LEDGER_DOWN', `Redis did not answer within ${this.#timeoutMs} ms${why}`);
   }
 
   close(): void {
