@@ -48,11 +48,15 @@ function json(body, headers) {
 const answers = { contrl, ta1, mdn, json };
 mkdirSync(values.folder, { recursive: true });
 
-createServer(async (request, response) => {
+createServer((request, response) => {
+  answer(request, response).catch((error) => response.destroy(error));
+}).listen(Number(values.port), '127.0.0.1', () => console.error(`receiver on ${values.port}, answers ${values.answer}`));
+
+async function answer(request, response) {
   const parts = [];
   for await (const part of request) parts.push(part);
   taken += 1;
   writeFileSync(join(values.folder, `${taken}.message`), Buffer.concat(parts));
   const [type, text, more = {}] = answers[values.answer](Buffer.concat(parts).toString('latin1'), request.headers);
   response.writeHead(200, { 'Content-Type': type, ...more }).end(text, 'latin1');
-}).listen(Number(values.port), '127.0.0.1', () => console.error(`receiver on ${values.port}, answers ${values.answer}`));
+}

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { API_SCHEMAS } from '../admin/api-schema.js';
+import { COMMAND_SCHEMAS, importLineSchema } from '../admin/command-schema.js';
 import { ledgerRecordSchema, shownRecordSchema } from '../ledger/schema.js';
 import { configSchema } from './schema.js';
 
@@ -27,13 +28,13 @@ function configJsonSchema(): object {
   return { ...schema, title: 'as4-once configuration' };
 }
 
-/** Every answer and request of the admin API, by its name in $defs. */
-function apiJsonSchema(): object {
-  const $defs = Object.entries(API_SCHEMAS).map(([name, schema]) => {
+/** Shapes by their name in $defs. */
+function definitions(title: string, schemas: Readonly<Record<string, z.ZodType>>): object {
+  const $defs = Object.entries(schemas).map(([name, schema]) => {
     const { $schema: _, ...shape } = z.toJSONSchema(schema, { target: 'draft-2020-12', io: name.endsWith('Request') ? 'input' : 'output' });
     return [name, shape] as const;
   });
-  return { $schema: 'https://json-schema.org/draft/2020-12/schema', title: 'as4-once admin API', $defs: Object.fromEntries($defs) };
+  return { $schema: 'https://json-schema.org/draft/2020-12/schema', title, $defs: Object.fromEntries($defs) };
 }
 
 /** Every file of schemas/ that is generated from the code: its name and its text. */
@@ -42,11 +43,14 @@ export function generatedSchemas(): ReadonlyMap<string, string> {
   // settle and release print one, show and list a list
   const one = z.union([shownRecordSchema, z.array(shownRecordSchema)]);
   const shown = z.toJSONSchema(one, { target: 'draft-2020-12', io: 'output' });
+  const line = z.toJSONSchema(importLineSchema, { target: 'draft-2020-12', io: 'input' });
   return new Map([
     ['config.schema.json', text(configJsonSchema())],
-    ['admin-api.schema.json', text(apiJsonSchema())],
+    ['admin-api.schema.json', text(definitions('as4-once admin API', API_SCHEMAS))],
     ['ledger-record.schema.json', text({ ...record, title: 'as4-once ledger record' })],
     ['records.schema.json', text({ ...shown, title: 'as4-once records for operators' })],
+    ['commands.schema.json', text(definitions('as4-once commands with --json', COMMAND_SCHEMAS))],
+    ['import-line.schema.json', text({ ...line, title: 'as4-once import, one line' })],
   ]);
 }
 

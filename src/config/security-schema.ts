@@ -52,4 +52,3 @@ export const keySchema = section({
 export type SecurityInput = z.output<typeof securitySchema>;
 export type TlsInput = z.output<typeof tlsSchema>;
 export type TlsClientInput = z.output<typeof tlsClientSchema>;
-export type KeyInput = z.output<typeof keySchema>;

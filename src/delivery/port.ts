@@ -1,4 +1,4 @@
-import type { Exchange, HeaderList, Reply } from '../exchange.js';
+import type { Exchange, Reply } from '../exchange.js';
 import type { ErrorCode } from '../errors.js';
 import type { Message } from '../message.js';
 import type { LedgerRecord, Outcome, StoredReply } from '../ledger/record.js';
@@ -79,4 +79,4 @@ export interface Upstream extends Delivery {
   close(): Promise<void>;
 }
 
-export type { Exchange, HeaderList, Reply };
+export type { Exchange, Reply };

@@ -47,11 +47,6 @@ export function wanted(criterion: Criterion, value: string): string {
   return criterion === 'documentType' ? bareDocumentType(value) : value;
 }
 
-/** Number of criteria: the more, the more specific. */
-export function specificity(match: Match): number {
-  return CRITERIA.filter((criterion) => match[criterion] !== undefined).length;
-}
-
 function some(value: string | undefined): readonly string[] {
   return value === undefined ? [] : [value];
 }

@@ -1,5 +1,5 @@
 import type { Contract } from './index.js';
-import { sampleAttempt, sampleClaim, sampleImport, sampleKey } from './sample.js';
+import { sampleAttempt, sampleClaim, sampleKey } from './sample.js';
 
 /** G1, G2: what a copy finds. */
 export function claimContract({ runner: { describe, it, expect }, on }: Contract): void {
@@ -84,53 +84,6 @@ export function claimContract({ runner: { describe, it, expect }, on }: Contract
       await ledger.claim({ ...claim, take: true });
       expect((await ledger.claim({ ...claim, token: 'b' })).kind).toBe('inFlight');
       expect((await ledger.find(claim.key))?.record.copies).toBe(1);
-    }));
-
-    it('knows what was accepted elsewhere, and holds it where policy says so', on(async ({ ledger, pass }) => {
-      const passed = sampleClaim(sampleKey('known'), 'a');
-      const other = sampleClaim(sampleKey('known, held'), 'a', { known: 'hold' });
-      await ledger.claim(sampleClaim(sampleKey('clock'), 'a'));
-      const now = (await ledger.find(sampleKey('clock')))?.now ?? 0;
-      expect(await ledger.adopt(sampleImport(passed.key, now))).toBe(true);
-      expect(await ledger.adopt(sampleImport(other.key, now))).toBe(true);
-      await pass(1);
-      expect((await ledger.claim(passed)).kind).toBe('known');
-      expect((await ledger.find(passed.key))?.record.state).toBe('known');
-      expect((await ledger.claim(other)).kind).toBe('held');
-      expect((await ledger.find(other.key))?.record.state).toBe('held');
-    }));
-
-    it('imports a Receipt, which is then replayed, and never overwrites', on(async ({ ledger }) => {
-      const claim = sampleClaim(sampleKey('imported'), 'a');
-      await ledger.claim(sampleClaim(sampleKey('clock'), 'a'));
-      const now = (await ledger.find(sampleKey('clock')))?.now ?? 0;
-      expect(await ledger.adopt(sampleImport(claim.key, now - 1_000, 'theirs'))).toBe(true);
-      expect(await ledger.adopt(sampleImport(claim.key, now, 'other'))).toBe(false);
-      const answer = await ledger.claim(claim);
-      expect(answer.kind).toBe('settled');
-      expect(answer.record.reply?.receiptId).toBe('theirs@receipt');
-      expect(await ledger.adopt(sampleImport(sampleKey('old'), now - claim.windowMs - 1))).toBe(false);
-    }));
-
-    it('takes many at once as it takes each: what stands stays, and of two of one key the first counts', on(async ({ ledger }) => {
-      const standing = sampleClaim(sampleKey('standing'), 'a');
-      await ledger.claim(standing);
-      const { now = 0 } = (await ledger.find(standing.key)) ?? {};
-      const { settles } = await ledger.meta();
-      const records = [
-        sampleImport(standing.key, now - 1_000, 'late'),
-        sampleImport(sampleKey('many'), now - 1_000, 'first'),
-        sampleImport(sampleKey('many'), now - 1_000, 'second'),
-        sampleImport(sampleKey('past'), now - standing.windowMs - 1),
-        ...Array.from({ length: 200 }, (_, i) => sampleImport(sampleKey(`many ${i}`), now - 1_000)),
-      ];
-      expect(await ledger.adoptAll(records)).toEqual([false, true, false, false, ...Array.from({ length: 200 }, () => true)]);
-      expect((await ledger.find(standing.key))?.record.state).toBe('claimed');
-      expect((await ledger.find(sampleKey('many')))?.record.reply?.receiptId).toBe('first@receipt');
-      expect((await ledger.find(sampleKey('many 199')))?.record.state).toBe('known');
-      expect((await ledger.meta()).settles).toBe(settles + 1);
-      expect(await ledger.adoptAll(records)).toEqual(records.map(() => false));
-      expect(await ledger.adoptAll([])).toEqual([]);
     }));
   });
 }

@@ -1,4 +1,5 @@
 import type { Ledger } from '../ledger/port.js';
+import { adoptContract } from './adopt-contract.js';
 import { claimContract } from './claim-contract.js';
 import { holderContract } from './holder-contract.js';
 import { lapseContract } from './lapse-contract.js';
@@ -59,6 +60,7 @@ export function describeLedger(
   };
   runner.describe(`ledger contract: ${name}`, () => {
     claimContract(contract);
+    adoptContract(contract);
     holderContract(contract);
     lapseContract(contract);
     operatorContract(contract);

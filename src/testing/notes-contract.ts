@@ -1,7 +1,7 @@
 import type { Contract } from './index.js';
-import { sampleAttempt, sampleClaim, sampleImport, sampleKey } from './sample.js';
+import { sampleClaim, sampleKey } from './sample.js';
 
-/** G13, G14 and restore: what lies beside the records, and records that come back from a copy. */
+/** G13, G14: what lies beside the records. */
 export function notesContract({ runner: { describe, it, expect }, capabilities, on }: Contract): void {
   const DAY = 86_400_000;
 
@@ -81,55 +81,6 @@ export function notesContract({ runner: { describe, it, expect }, capabilities, 
         expect((await (second ?? ledger).meta()).accepted).toEqual(first.accepted);
         const again = await (second ?? ledger).accept({ who: 'anna', reason: 'restored' });
         expect(again.accepted?.id === first.accepted?.id).toBe(false);
-      }),
-    );
-  });
-
-  describe('restore', () => {
-    it(
-      'brings back what waits for somebody, and lets nobody hold a claim that was in progress',
-      on(async ({ ledger }) => {
-        const now = (await ledger.meta()).now;
-        const [held, claimed, open] = ['held', 'claimed', 'open'].map((name) => sampleKey(name)) as [
-          string,
-          string,
-          string,
-        ];
-        const base = sampleImport(held, now - 1_000);
-        const attempt = { token: 'old', fingerprint: 'signed:content-a', began: now - 900, node: 'gone' };
-        const uncertain = { ...attempt, ended: now - 800, outcome: 'uncertain' as const, reason: 'reset' };
-        expect(
-          await ledger.adopt({ ...base, state: 'held', attempts: [uncertain], firstUncertain: attempt.began }),
-        ).toBe(true);
-        expect(
-          await ledger.adopt({
-            ...base,
-            key: open,
-            state: 'open',
-            attempts: [uncertain],
-            firstUncertain: attempt.began,
-          }),
-        ).toBe(true);
-        const owner = { node: 'gone', pid: 1, started: '1', boot: '', pidNamespace: '' };
-        expect(
-          await ledger.adopt({
-            ...base,
-            key: claimed,
-            state: 'claimed',
-            token: 'old',
-            leaseUntil: now + DAY,
-            lease: DAY,
-            owner,
-            attempts: [attempt],
-          }),
-        ).toBe(true);
-        expect((await ledger.list('held')).map(({ key }) => key)).toEqual([held]);
-        expect((await ledger.list('uncertain')).map(({ key }) => key).toSorted()).toEqual([claimed, open].toSorted());
-        expect((await ledger.claim(sampleClaim(claimed, 'new'))).kind).toBe('held');
-        expect((await ledger.claim(sampleClaim(held, 'new'))).kind).toBe('held');
-        const redelivered = await ledger.claim(sampleClaim(open, 'new', { uncertain: 'redeliver' }));
-        expect(redelivered.kind === 'claimed' && redelivered.mark).toBe('redelivery');
-        expect((await ledger.settle(sampleAttempt(sampleClaim(claimed, 'old')).settle('late'))).kind).toBe('ok');
       }),
     );
   });

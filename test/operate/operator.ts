@@ -3,6 +3,7 @@ import { promisify } from 'node:util';
 import { main } from '../../src/cli/main.js';
 import { startNode } from '../support/child.js';
 import type { OwnedProcess } from '../support/owned-process.js';
+import { asDocumented } from './documented.js';
 
 const run = promisify(execFile);
 
@@ -24,6 +25,7 @@ export function operator(configFile: string, env: Readonly<Record<string, string
       env: { AS4_ONCE_CONFIG: configFile, NO_COLOR: '1', ...env },
     };
     const code = await main(args, io);
+    if (args.includes('--json') && stdout !== '') asDocumented(args, code, JSON.parse(stdout));
     return { code, stdout, stderr };
   };
 }

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, readdirSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, readdirSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { systemClock, type Clock } from '../../src/clock.js';
 import type { WatchConfig } from '../../src/config/config.js';
@@ -97,5 +97,3 @@ export function drop(options: DropOptions = {}): Drop {
 }
 
 let arrivals = 0;
-
-export { existsSync, statSync };
