@@ -76,45 +76,58 @@ export function prepareDecryption(
 
 const IV = 12;
 const TAG = 16;
+/** Chunks shorter than this are put together, octets. */
+const SHORT = 256;
+const NOTHING = new Uint8Array();
 
 /**
  * Decrypts AES-GCM while it streams by: 12 octets of IV, the cipher text, 16 octets of tag (XML Encryption 1.1, 5.2.4).
- * What `update` returns is NOT proven until `final` has answered true: keep it in a spool and throw it away otherwise.
+ * What `update` returns is NOT proven until `end` has answered: keep it in a spool and throw it away otherwise. Chunks
+ * are taken over: the last one waits, uncopied, since the tag may be in it.
  */
 export class GcmStream {
   readonly #key: AttachmentKey;
   #decipher: DecipherGCM | undefined;
-  /** Start of the stream until the IV is complete, then always the last 16 octets. */
-  #held: Uint8Array = new Uint8Array();
+  #held: Uint8Array = NOTHING;
 
   constructor(key: AttachmentKey) {
     this.#key = key;
   }
 
   update(chunk: Uint8Array): Uint8Array {
-    let bytes = this.#held.length === 0 ? chunk : Buffer.concat([this.#held, chunk]);
-    if (this.#decipher === undefined) {
-      if (bytes.length < IV) {
-        this.#held = bytes.slice();
-        return new Uint8Array();
-      }
-      this.#decipher = createDecipheriv(this.#key.algorithm, this.#key.sessionKey, bytes.subarray(0, IV));
-      bytes = bytes.subarray(IV);
+    const held = this.#held;
+    if (chunk.length >= TAG && held.length >= IV) {
+      this.#held = chunk;
+      return this.#open(held);
     }
-    const ready = Math.max(0, bytes.length - TAG);
+    const bytes = held.length === 0 ? chunk : Buffer.concat([held, chunk]);
+    if (bytes.length < SHORT || held.length === 0) {
+      this.#held = bytes;
+      return NOTHING;
+    }
+    const ready = bytes.length - TAG;
     this.#held = bytes.slice(ready);
-    return this.#decipher.update(bytes.subarray(0, ready));
+    return this.#open(bytes.subarray(0, ready));
   }
 
-  /** Whether the tag proves all that came out. */
-  final(): boolean {
-    if (this.#decipher === undefined || this.#held.length !== TAG) return false;
+  /** The last of the plain octets, if the tag proves them and all that came out before; undefined otherwise. */
+  end(): Uint8Array | undefined {
+    const ready = this.#held.length - TAG;
+    if (ready < (this.#decipher === undefined ? IV : 0)) return undefined;
     try {
-      this.#decipher.setAuthTag(this.#held).final();
-      return true;
+      const plain = this.#open(this.#held.subarray(0, ready));
+      this.#decipher?.setAuthTag(this.#held.subarray(ready)).final();
+      return plain;
     } catch {
-      return false;
+      return undefined;
     }
+  }
+
+  /** The first octets hold the IV at least. */
+  #open(bytes: Uint8Array): Uint8Array {
+    if (this.#decipher !== undefined) return this.#decipher.update(bytes);
+    this.#decipher = createDecipheriv(this.#key.algorithm, this.#key.sessionKey, bytes.subarray(0, IV));
+    return this.#decipher.update(bytes.subarray(IV));
   }
 }
 
@@ -126,8 +139,9 @@ export function decryptBody(envelope: Envelope, decryption: Decryption, limits: 
   const { body } = envelope;
   if (body === undefined || decryption.body === undefined) return refusal('decryption', CANNOT);
   const stream = new GcmStream(decryption.body.key);
-  const plain = stream.update(decryption.body.cipher);
-  if (!stream.final()) return refusal('decryption', CANNOT);
+  stream.update(decryption.body.cipher);
+  const plain = stream.end();
+  if (plain === undefined) return refusal('decryption', CANNOT);
   const parsed = parseInScope(plain, body, limits);
   if (parsed === undefined) return refusal('malformed', 'the decrypted Body is not well-formed');
   const children: XmlNode[] = [];

@@ -148,7 +148,8 @@ class InboundReading implements Reading {
     if (this.early === undefined) this.#keepRoot(bytes);
     else if (this.#wanted()) {
       this.#waiting += bytes.length;
-      this.#events.push({ kind: 'data', bytes: Buffer.from(bytes) });
+      // views of chunks that are handed over with the request, or of what a decoder made: nobody writes into them again
+      this.#events.push({ kind: 'data', bytes });
     }
   }
 

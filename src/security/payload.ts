@@ -9,6 +9,8 @@ import { canonicalHeaders } from './mime-headers.js';
 import type { PayloadPlan } from './part-info.js';
 import { refusal, type SecurityRefusal } from './refusal.js';
 
+const NOTHING = new Uint8Array();
+
 /** Where a payload is kept until everything about the message is proven: a sink of the spool. */
 export interface PayloadSink {
   write(chunk: Uint8Array): Promise<void>;
@@ -71,7 +73,11 @@ export class PayloadIntake {
 
   /** Takes the chunk over: nobody may write into it afterwards. */
   async push(chunk: Uint8Array): Promise<void> {
-    const plain = this.#decipher === undefined ? chunk : this.#decipher.update(chunk);
+    await this.#take(this.#decipher === undefined ? chunk : this.#decipher.update(chunk));
+  }
+
+  async #take(plain: Uint8Array): Promise<void> {
+    if (plain.length === 0) return;
     this.#digest?.update(plain);
     if (!this.#checks.plan.compressed) await this.#write(plain);
     else if (this.#inflate !== undefined) await this.#inflateBySteps(this.#inflate, plain);
@@ -86,8 +92,9 @@ export class PayloadIntake {
   async end(): Promise<Payload> {
     const { plan, partType } = this.#checks;
     const name = plan.href ?? '';
-    const proven = this.#decipher === undefined || this.#decipher.final();
-    if (!proven) throw thrown(refusal('decryption', 'the message cannot be decrypted with the configured keys'));
+    const last = this.#decipher === undefined ? NOTHING : this.#decipher.end();
+    if (last === undefined) throw thrown(refusal('decryption', 'the message cannot be decrypted with the configured keys'));
+    await this.#take(last);
     if (this.#digest?.matches() === false) {
       throw thrown(refusal('attachment', `${name.slice(0, 200)} is not what was signed`));
     }

@@ -49,7 +49,8 @@ function decryptAll(opened: Opened, decryption: Decryption): Map<string, Buffer 
     // odd chunk sizes, so that IV and tag are cut in every way
     const out: Uint8Array[] = [];
     for (let at = 0; at < part.bytes.length; at += 4_093) out.push(stream.update(part.bytes.subarray(at, at + 4_093)));
-    plain.set(id, stream.final() ? Buffer.concat(out) : undefined);
+    const last = stream.end();
+    plain.set(id, last === undefined ? undefined : Buffer.concat([...out, last]));
   }
   return plain;
 }

@@ -33,7 +33,8 @@ function attachment(opened: Opened, key: AttachmentKey | undefined, step = 1_000
   const stream = new GcmStream(key);
   const out: Uint8Array[] = [];
   for (let at = 0; at < part.bytes.length; at += step) out.push(stream.update(part.bytes.subarray(at, at + step)));
-  return stream.final() ? Buffer.concat(out) : undefined;
+  const last = stream.end();
+  return last === undefined ? undefined : Buffer.concat([...out, last]);
 }
 
 const first = (of: Decryption): AttachmentKey | undefined => [...of.attachments.values()][0];
