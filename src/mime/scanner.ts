@@ -59,6 +59,10 @@ export class MimeScanner {
   #behind = '';
   #padding = 0;
   #first = true;
+  /** Whether the boundary lines end in CRLF, or in LF alone: all of them alike. */
+  #crlf: boolean | undefined;
+  /** What the preamble ended in so far, shorter than `--boundary`. */
+  #preambleTail: Uint8Array = NOTHING;
   /** Bytes before the first boundary and behind the last one. */
   preambleBytes = 0;
   epilogueBytes = 0;
@@ -195,6 +199,7 @@ export class MimeScanner {
         end--;
         if (end > begin && data[end - 1] === CR) end--;
       }
+      if (this.#state === 'preamble') this.#agree(end - 1 > begin && data[end - 2] === CR);
       this.#emit(data.subarray(begin, end));
     }
     this.#finishPart();
@@ -207,10 +212,24 @@ export class MimeScanner {
     if (bytes.length === 0) return;
     if (this.#state === 'preamble') {
       this.preambleBytes += bytes.length;
+      this.#mustBeNoBoundary(bytes);
     } else {
       const decoded = this.#decoder === undefined ? bytes : this.#decoder.push(bytes);
       if (decoded.length > 0) this.#events.data(decoded);
     }
+  }
+
+  /** Some receivers take `--boundary` within a line of the preamble for the first boundary, and would read another root. */
+  #mustBeNoBoundary(preamble: Uint8Array): void {
+    const seen = Buffer.concat([this.#preambleTail, preamble]);
+    if (seen.includes(this.#dashed)) throw new As4OnceError('MIME_BROKEN', 'the preamble holds the boundary within a line');
+    this.#preambleTail = seen.subarray(Math.max(0, seen.length - this.#dashed.length + 1));
+  }
+
+  /** Where the ends of boundary lines differ, receivers differ in which of them they see, and so in what the root is. */
+  #agree(crlf: boolean): void {
+    this.#crlf ??= crlf;
+    if (this.#crlf !== crlf) throw new As4OnceError('MIME_BROKEN', 'some boundary lines end in CRLF, some in LF alone');
   }
 
   #finishPart(): void {
@@ -237,6 +256,7 @@ export class MimeScanner {
       if (byte === DASH && this.#behind === '') {
         this.#behind = '-';
       } else if (byte === LF && this.#behind !== '-') {
+        this.#agree(this.#behind === '\r');
         this.#beginPart();
         return at + 1;
       } else if (byte === CR && (this.#behind === '' || this.#behind === ' ')) {

@@ -134,6 +134,26 @@ describe.each(ENGINES.slice(0, 2))('a forger: %s', (engineName) => {
     expect(arrived()).toHaveLength(1);
   });
 
+  /**
+   * phase4 takes a boundary within a line of the preamble for the first one (measured), and some receivers see only
+   * boundary lines that end in CRLF: what we read under a fresh id was a captured message to them, delivered once more.
+   */
+  it.each([
+    ['a boundary within a line of the preamble', (inner: string, own: string) => `x${inner}${own}`],
+    ['a first boundary line that ends in LF alone', (inner: string, own: string) => own.replace(/\r\n/g, '\n') + inner],
+  ])('a captured message hidden where only the access point sees it, by %s: refused', async (_how, hide) => {
+    const id = freshId();
+    const captured = genuine(id);
+    expect((await post(front.url, captured)).status).toBe(200);
+    const whole = captured.body.toString('latin1').replace(/^\r\n/, '');
+    const root = /^--[\s\S]*?Envelope>\r\n/.exec(whole)![0];
+    const own = root.replaceAll(id, freshId());
+    const headers = { 'content-type': captured.headers['content-type']!.replace(/;\s*start="[^"]*"/, '') };
+    const body = Buffer.from(hide(root, own) + whole.slice(root.length), 'latin1');
+    expect(errorCodes((await post(front.url, { body, headers })).body)).toEqual(['EBMS:0007']);
+    expect(arrived()).toHaveLength(1);
+  });
+
   describe('a MessageId reused with other content, while the first one', () => {
     it('is in work: the copy waits, and is an Error when the first is settled', async () => {
       const id = freshId();

@@ -72,7 +72,7 @@ describe('a package, with CRLF and with LF', () => {
       expect(contents(form('--B\nA: b\n\n--B\n\n\n--B--'))).toEqual(['', '']);
     });
     it(`${eol}: preamble, byte order mark, blanks behind a boundary, epilogue`, () => {
-      expect(contents(form('this is\nMIME --B\n--B \t\n\none\n--B--  \nepilogue\n--B\n\nnot a part'))).toEqual(['one']);
+      expect(contents(form('this is\nMIME -B\n--B \t\n\none\n--B--  \nepilogue\n--B\n\nnot a part'))).toEqual(['one']);
       expect(contents(form('\u00ef\u00bb\u00bf\n--B\n\none\n--B--'))).toEqual(['one']);
       expect(contents(form('\u00ef\u00bb\u00bf--B\n\none\n--B--'))).toEqual(['one']);
       expect(contents(form('\n\n--B\n\none\n--B--'))).toEqual(['one']);
@@ -124,6 +124,10 @@ describe('what is refused', () => {
     'two Content-IDs': '--B\r\nContent-ID: <a>\r\ncontent-id: <b>\r\n\r\n\r\n--B--',
     'an unknown transfer encoding': '--B\r\nContent-Transfer-Encoding: uuencode\r\n\r\n\r\n--B--',
     'a line that begins with the boundary and goes on': '--B\r\n\r\none\r\n--Bx\r\n\r\n--B--',
+    // a receiver that looks for the boundary alone, or for CRLF around it, would take another part for the root
+    'the boundary within a line of the preamble': 'a\r\nb --B\r\n\r\none\r\n--B\r\n\r\ntwo\r\n--B--',
+    'a first boundary line that ends in LF, another one in CRLF': '--B\n\none\r\n--B\r\n\r\ntwo\r\n--B--',
+    'a first boundary behind LF that ends in CRLF': 'a\n--B\r\n\r\none\r\n--B--',
     'a boundary that an MSH with a laxer parser would see in the root part': '--B\r\n\r\none\r\n--B\rX\r\n--B--',
   };
   for (const [why, value] of Object.entries(broken))
@@ -206,10 +210,16 @@ function split(bytes: Buffer, size: number): Buffer[] {
 
 describe('any split of the body gives the same parts', () => {
   const sample = Buffer.from(
-    '\u00ef\u00bb\u00bfpre\r\n--B\r\nContent-ID: <a>\r\n\r\n<x/>\r\n\r--\r\n--b\r\n--B \r\nContent-Transfer-Encoding: base64\r\n\r\naGVs\nbG8=\n--B\n\n\r\n--B--\r\nepi',
+    '\u00ef\u00bb\u00bfpre\r\n--B\r\nContent-ID: <a>\r\n\r\n<x/>\r\n\r--\r\n--b\r\n--B \r\nContent-Transfer-Encoding: base64\r\n\r\naGVs\nbG8=\n--B\r\n\r\n\r\n--B--\r\nepi',
     'latin1',
   );
   const whole = scan([sample]);
+
+  it('the boundary within a line of the preamble is seen however it is cut', () => {
+    const bad = Buffer.from('pre --B\r\n--B\r\n\r\n\r\n--B--', 'latin1');
+    for (let at = 0; at <= bad.length; at++)
+      expect(scan([bad.subarray(0, at), bad.subarray(at)]).code).toBe('MIME_BROKEN');
+  });
 
   it('cut in two at every offset', () => {
     expect(whole.code).toBe('whole');
