@@ -219,10 +219,11 @@ export class MimeScanner {
     }
   }
 
-  /** Some receivers take `--boundary` within a line of the preamble for the first boundary, and would read another root. */
+  /** Some receivers take `--boundary` within a line of the preamble for the first one, and would read another root. */
   #mustBeNoBoundary(preamble: Uint8Array): void {
     const seen = Buffer.concat([this.#preambleTail, preamble]);
-    if (seen.includes(this.#dashed)) throw new As4OnceError('MIME_BROKEN', 'the preamble holds the boundary within a line');
+    if (seen.includes(this.#dashed))
+      throw new As4OnceError('MIME_BROKEN', 'the preamble holds the boundary within a line');
     this.#preambleTail = seen.subarray(Math.max(0, seen.length - this.#dashed.length + 1));
   }
 
