@@ -26,19 +26,19 @@ export class HeldResponse {
   constructor(response: ServerResponse, bound: number) {
     this.#response = response;
     this.#bound = bound;
-    this.#write = response.write.bind(response) as ServerResponse['write'];
-    this.#end = response.end.bind(response) as ServerResponse['end'];
+    this.#write = response.write.bind(response);
+    this.#end = response.end.bind(response);
     this.answered = new Promise((resolve) => {
       this.#tellAnswered = resolve;
     });
     const writeHead = response.writeHead.bind(response);
     response.flushHeaders = () => undefined;
-    response.writeHead = ((status: number, ...rest: unknown[]) => {
+    response.writeHead = (status: number, ...rest: unknown[]) => {
       if (this.#letGo) return writeHead(status, ...(rest as []));
       response.statusCode = status;
       for (const [name, value] of headersOf(rest.at(-1))) response.setHeader(name, value);
       return response;
-    }) as ServerResponse['writeHead'];
+    };
     response.write = ((chunk: unknown, encoding?: unknown, done?: unknown) => this.#take(chunk, encoding, callback(encoding, done))) as ServerResponse['write'];
     response.end = ((chunk?: unknown, encoding?: unknown, done?: unknown) => {
       const called = callback(chunk, encoding, done);

@@ -13,7 +13,7 @@ afterEach(() => {
   for (const close of open.splice(0)) close();
 });
 
-async function serve(world: World, wrap: (handler: Handler) => (request: IncomingMessage, response: never) => void = (h) => h as never): Promise<number> {
+async function serve(world: World, wrap: (handler: Handler) => (request: IncomingMessage, response: never) => void = (h) => h): Promise<number> {
   const route = world.route();
   const handler = httpHandler({
     walk: world.walk,

@@ -98,7 +98,7 @@ export const RULE: Rule = {
   name: 'defaults', window: 90 * 86_400_000, late: 0, key: 'reference+sender', mode: 'eliminate', mismatch: 'refuse',
   otherSender: 'refuse', uncertain: 'auto', upstreamDuplicate: 'pass', bundle: 'refuse', unsigned: 'accept', known: 'pass',
   replyPattern: 'response', resend: 'auto', sbdh: 'flag', verify: 'none', wait: 25_000, inFlight: 503, replyHeaders: [],
-} as Rule;
+};
 
 export function accepted(id: string, nth: number): AttemptResult {
   const body = Buffer.from(`Receipt ${nth} for ${id}`);
