@@ -123,3 +123,18 @@ describe('an Error', () => {
     await expect(buildError({ ...error, entry: ERRORS.IN_PROGRESS }, identity)).rejects.toThrow(/no ebMS|has none/);
   });
 });
+
+describe('signing', () => {
+  it('leaves the event loop free: it goes round many times while twenty Receipts are signed', async () => {
+    let turns = 0;
+    let signing = true;
+    const turn = (): void => {
+      turns += 1;
+      if (signing) setImmediate(turn);
+    };
+    setImmediate(turn);
+    await Promise.all(Array.from({ length: 20 }, () => buildReceipt(values, identity)));
+    signing = false;
+    expect(turns).toBeGreaterThan(20);
+  });
+});
