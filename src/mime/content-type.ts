@@ -101,7 +101,10 @@ export function boundaryOf(media: MediaType): string {
 
 /** A Content-ID, `start` or `cid:` value to compare by: white space and angle brackets off, percent-encoding undone. */
 export function comparableId(value: string): string {
-  const bare = value.trim().replace(/^cid:/i, '').replace(/^<([^]*)>$/, '$1');
+  let bare = value.trim();
+  if (/^cid:/i.test(bare)) bare = bare.slice(4);
+  if (bare.startsWith('<') && bare.endsWith('>') && bare.length > 1) bare = bare.slice(1, -1);
+  if (!bare.includes('%')) return bare;
   try {
     return decodeURIComponent(bare);
   } catch {

@@ -82,6 +82,6 @@ function compare(a: string, b: string): number {
  */
 function encoded(part: Part): string {
   if (typeof part !== 'string') return `(${part.length}:${part.map(encoded).join('')}`;
-  if (/\p{Surrogate}/u.test(part)) return `w${part.length}:${Buffer.from(part, 'utf16le').toString('hex')}`;
+  if (!part.isWellFormed()) return `w${part.length}:${Buffer.from(part, 'utf16le').toString('hex')}`;
   return `s${Buffer.byteLength(part)}:${part}`;
 }
