@@ -13,8 +13,8 @@ export default defineConfig({
     // developer's machine does not, so that what is flaky is seen and mended there.
     retry: process.env['CI'] === undefined ? 0 : 2,
     pool: 'forks',
-    // most of the time a test waits for a server or a child process of its own
-    maxWorkers: 2,
+    // A third of the time a test waits for a server or a child process of its own: three keep two cores busy.
+    maxWorkers: 3,
     coverage: {
       provider: 'v8',
       include: ['src/**', 'conformance/**'],

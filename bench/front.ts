@@ -16,13 +16,18 @@ import { cpuMs, peakRssMiB, run, type Measured } from './support/load.js';
  *            without Express and with nothing beside what a first delivery cannot do without (support/servers.ts)
  * Prints throughput as ratios (1 = as fast as the baseline), CPU per message of the server process, and latency.
  *
- *   node dist/bench/front.js [--rounds 3] [--count 4000] [--connections 16]
+ *   node dist/bench/front.js [--rounds 9] [--count 1500] [--warm 8000] [--connections 16]
  */
 const { values } = parseArgs({
-  options: { rounds: { type: 'string', default: '3' }, count: { type: 'string', default: '4000' }, connections: { type: 'string', default: '16' } },
+  options: {
+    rounds: { type: 'string', default: '9' }, count: { type: 'string', default: '1500' },
+    warm: { type: 'string', default: '8000' }, connections: { type: 'string', default: '16' },
+  },
 });
 const rounds = Number(values.rounds);
 const count = Number(values.count);
+/** Messages of each kind before anything is measured: a server runs for weeks, its compiler needs some ten thousand messages. */
+const warm = Number(values.warm);
 const connections = Number(values.connections);
 
 const signer = makeIdentity('POP000001');
@@ -68,8 +73,8 @@ try {
   const same = (): Buffer => message.body;
   const fresh = (): Buffer => withId(id++);
   for (const server of Object.values(servers)) {
-    if (server !== servers.floor) await measure(server, same, count);
-    await measure(server, server === servers.replay ? same : fresh, Math.ceil(count / 2));
+    if (server !== servers.floor && server !== servers.proxy) await measure(server, same, warm);
+    if (server !== servers.replay) await measure(server, fresh, warm);
   }
   const replay: Record<string, Sample[]> = { baseline: [], embedded: [], redis: [] };
   const first: Record<string, Sample[]> = { baseline: [], floor: [], embedded: [], redis: [] };

@@ -14,7 +14,7 @@ import type { Envelope } from './units.js';
 /** The root part's bytes, kept up to limits.rootPart. */
 class RootBytes {
   readonly #limit: number;
-  #pieces: Uint8Array[] = [];
+  #pieces: Buffer[] = [];
   #length = 0;
 
   constructor(limits: Limits) {
@@ -29,7 +29,8 @@ class RootBytes {
 
   /** All bytes, and frees them here. */
   take(): Buffer {
-    const all = Buffer.concat(this.#pieces);
+    const [first = Buffer.alloc(0), ...more] = this.#pieces;
+    const all = more.length === 0 ? first : Buffer.concat(this.#pieces);
     this.#pieces = [];
     return all;
   }

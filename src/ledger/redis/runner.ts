@@ -30,16 +30,22 @@ export class Runner {
   async run(run: Run): Promise<readonly Reply[]> {
     if (!this.#open) throw new As4OnceError('LEDGER_DOWN', 'the ledger was closed');
     try {
-      const reply = await this.#evaluate(run, 'EVALSHA').catch((error: unknown) => {
-        if (isNoScript(error)) return this.#evaluate(run, 'EVAL');
-        throw error;
-      });
+      const reply = await this.#evaluated(run);
       this.#contact.confirm();
       return Array.isArray(reply) ? reply : [reply];
     } catch (error) {
       const failure = asLedgerError(error, run.claiming ?? false, this.port.trouble());
       if (failure.code === 'LEDGER_DOWN') this.#contact.lose();
       throw failure;
+    }
+  }
+
+  async #evaluated(run: Run): Promise<Reply> {
+    try {
+      return await this.#evaluate(run, 'EVALSHA');
+    } catch (error) {
+      if (isNoScript(error)) return await this.#evaluate(run, 'EVAL');
+      throw error;
     }
   }
 
@@ -54,16 +60,20 @@ export class Runner {
   }
 
   /** The promise, or LEDGER_DOWN when it takes longer than a command may. */
-  async within<T>(promise: Promise<T>): Promise<T> {
-    let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<never>((_, reject) => {
-      timer = setTimeout(() => reject(this.#silent()), this.#timeoutMs);
+  within<T>(promise: Promise<T>): Promise<T> {
+    return new Promise((resolve, reject) => {
+      const timer = setTimeout(() => reject(this.#silent()), this.#timeoutMs);
+      promise.then(
+        (value) => {
+          clearTimeout(timer);
+          resolve(value);
+        },
+        (error: unknown) => {
+          clearTimeout(timer);
+          reject(error);
+        },
+      );
     });
-    try {
-      return await Promise.race([promise, late]);
-    } finally {
-      clearTimeout(timer);
-    }
   }
 
   #silent(): As4OnceError {
