@@ -17,7 +17,7 @@ describe('deliberately broken receivers, first half', () => {
   });
 
   const names = Object.keys(FAULTS).filter((_, index) => index % 2 === 0);
-  test.each(names)('%s is caught by the requirements made for it and no other', { timeout: 180_000 }, async (name) => {
+  test.concurrent.each(names)('%s is caught by the requirements made for it and no other', { timeout: 180_000 }, async (name) => {
     const seen = await judge(name, cast);
     expect(seen.caught).toEqual([...(FAULTS[name]?.caughtBy ?? [])].toSorted());
     expect(seen.errors).toEqual([]);
