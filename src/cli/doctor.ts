@@ -12,12 +12,14 @@ import { As4OnceError } from '../errors.js';
 import { Events } from '../events.js';
 import { openJournal } from '../ledger/journal.js';
 import type { Ledger } from '../ledger/port.js';
+import type { RedisLedger } from '../ledger/redis/index.js';
 import { openLedger } from '../open-ledger.js';
 import { readBypass } from '../operate/bypass.js';
 import {
   certificateFindings,
   diskFindings,
   receiptFindings,
+  replicaFindings,
   serverFindings,
   skewFinding,
   storeFindings,
@@ -88,6 +90,7 @@ async function ledgerFindings(config: Config): Promise<readonly Finding[]> {
       { what: 'ledger', level: 'ok', text: `${ledger.name} answers in ${status.ledger.pingMs.toFixed(1)} ms` },
       ...timeFindings(seenIn(config.state), status, after),
       ...storeFindings(warnings),
+      ...replicaFindings('replicas' in ledger ? (ledger as RedisLedger).replicas() : []),
       skewFinding(now, before, after),
       ...serverFindings(status),
       ...(await receiptFindings(ledger)),

@@ -35,6 +35,19 @@ export function storeFindings(
     : warnings.map(({ code, text }) => finding('store', 'warn', `${code} ${text}`));
 }
 
+/** A master without a replica is nobody's mistake, but whoever asks the doctor should hear of it. */
+export function replicaFindings(replicas: readonly (number | undefined)[]): readonly Finding[] {
+  if (replicas.length === 0) return [];
+  const known = replicas.filter((count) => count !== undefined);
+  if (known.length < replicas.length) return [finding('replicas', 'warn', 'INFO is not allowed to our user, so nobody sees them')];
+  const least = Math.min(...known);
+  const masters = replicas.length === 1 ? 'the server' : `each of ${replicas.length} masters`;
+  const text = least === 0
+    ? `none is connected${replicas.length === 1 ? '' : ' to one of the masters'}: what that server loses is lost`
+    : `${masters} has at least ${least}; a claim waits for as many as ledger.redis.waitReplicas says`;
+  return [finding('replicas', 'ok', text)];
+}
+
 const tenths = (ms: number): string => formatDuration(Math.round(Math.abs(ms) / 100) * 100);
 
 /** This clock was read right before and after asking; the round trip is not skew. */

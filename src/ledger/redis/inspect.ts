@@ -18,6 +18,8 @@ export interface NodeState {
   readonly usedMemory: number;
   /** 0: no bound. */
   readonly maxMemory: number;
+  /** Replicas connected now; undefined where INFO is forbidden. */
+  readonly replicas: number | undefined;
   readonly warnings: readonly StoreWarning[];
 }
 
@@ -48,6 +50,7 @@ export async function inspectNode(node: RedisNode, waitReplicas: number, wallClo
   if (maxMemory > 0 && usedMemory > maxMemory * 0.9) warn('STORE_NEARLY_FULL', false, 'over 90 % of maxmemory is used: no new claims are taken');
   return {
     id: node.id, warnings, usedMemory, maxMemory,
+    replicas: known === undefined ? undefined : replicas,
     version: info.get('redis_version') ?? '',
     uptimeMs: Number(info.get('uptime_in_seconds') ?? 0) * 1_000,
   };

@@ -23,6 +23,8 @@ export interface RedisLedger extends Ledger {
   readonly name: 'redis';
   /** Asks the store what endangers the guarantee; also asked by itself at start and every minute (event storeWarning). */
   inspect(): Promise<readonly StoreWarning[]>;
+  /** Replicas of each master, as of the last look; undefined where INFO is forbidden to us. */
+  replicas(): readonly (number | undefined)[];
 }
 
 export interface LedgerParts {
@@ -121,6 +123,7 @@ export function redisPort({ runner, keys, clock, contact, watchman, patienceMs, 
     },
     warnings: () => watchman.warnings,
     inspect: () => watchman.inspect(),
+    replicas: () => watchman.states.map(({ replicas }) => replicas),
     close: async () => {
       watchman.stop();
       runner.close();
