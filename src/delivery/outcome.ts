@@ -1,3 +1,4 @@
+import { trim } from '../ebms/elements.js';
 import type { Envelope, SignalMessage } from '../ebms/units.js';
 import { cidPart, fingerprintFromReceipt } from '../ebms/fingerprint.js';
 import type { ErrorCode } from '../errors.js';
@@ -148,7 +149,9 @@ interface Failure {
 }
 
 function sort({ signals, userMessage }: Envelope, messageId: string): Found {
-  const reply = userMessage?.refToMessageId?.trim() === messageId ? userMessage : undefined;
+  // layout around an id as the key's own reading takes it off (as4.ts): any other character is part of it
+  const bare = (id = ''): string => trim(id);
+  const reply = bare(userMessage?.refToMessageId) === messageId ? userMessage : undefined;
   const receipts: SignalMessage[] = [];
   const failures: Failure[] = [];
   let warnings = 0;
@@ -156,12 +159,12 @@ function sort({ signals, userMessage }: Envelope, messageId: string): Found {
   let foreignFailure = false;
   for (const signal of signals) {
     if (signal.receipt !== undefined || signal.kinds.includes('Receipt')) {
-      if (signal.refToMessageId?.trim() === messageId) receipts.push(signal);
+      if (bare(signal.refToMessageId) === messageId) receipts.push(signal);
       else foreign = true;
     }
     for (const error of signal.errors) {
       // Core 6.3: RefToMessageId of the signal speaks for all its errors; the attribute is left for bundles without it.
-      const ref = signal.refToMessageId?.trim() || error.refToMessageInError?.trim() || messageId;
+      const ref = bare(signal.refToMessageId) || bare(error.refToMessageInError) || messageId;
       const failure = error.severity.trim().toLowerCase() === 'failure';
       if (ref !== messageId) {
         foreign = true;

@@ -1,4 +1,5 @@
 import { readAnswer } from '../ebms/answer.js';
+import { trim } from '../ebms/elements.js';
 import { fingerprintFromReceipt } from '../ebms/fingerprint.js';
 import { openStoredFile } from '../ebms/stored-file.js';
 import { As4OnceError } from '../errors.js';
@@ -34,7 +35,7 @@ export function receiptFrom(bytes: Uint8Array, name: string, contentType?: strin
   }
   const serial = signerSerial(envelope.signatures);
   return {
-    refToMessageId: signal.refToMessageId?.trim(),
+    refToMessageId: signal.refToMessageId === undefined ? undefined : trim(signal.refToMessageId),
     fingerprint: fingerprintFromReceipt(signal.receipt?.nri ?? []),
     reply: storeReply({ status: 200, contentType: type, body, receiptId: signal.messageId, ...(serial === undefined ? {} : { signerSerial: serial }) }),
   };

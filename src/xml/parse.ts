@@ -100,12 +100,12 @@ class TreeBuilder {
     if (this.#depth > this.#options.depth) {
       throw new As4OnceError('XML_TOO_DEEP', `${this.position()}: deeper than ${this.#options.depth} elements`);
     }
+    if (tag.prefix !== '') this.#checkLocal(tag.local);
     const parent = this.#top;
     const element: Growing = {
       kind: 'element', name: tag.name, prefix: tag.prefix, local: tag.local, uri: tag.uri,
       attributes: [], declarations: [], children: [], parent,
     };
-    if (tag.prefix !== '') this.#checkLocal(tag.local);
     if (this.#attributes.length > 0) this.#takeAttributes(element);
     if (parent === undefined) {
       this.#root = element;
