@@ -20,7 +20,7 @@ export const LAYERS: readonly (readonly [layer: number, name: string, pattern: R
 
 /** Which files may use a package: one client library per adapter, and nothing of the kind below. */
 export const PACKAGES: Readonly<Record<string, RegExp>> = {
-  saxes: /^src\/(xml|edi)\/|^src\/security\/attachment-digest\.ts$/,
+  saxes: /^src\/edi\/|^src\/security\/attachment-digest\.ts$/,
   zod: /^src\/(config|admin)\/|^src\/index\.ts$|^src\/ledger\/schema\.ts$|^conformance\//,
   yaml: /^src\/(config|cli)\/|^conformance\//,
   ioredis: /^src\/ledger\/redis\//,

@@ -7,6 +7,7 @@ import { As4OnceError } from '../../src/errors.js';
 import { canonicalize } from '../../src/xml/canonical.js';
 import { parseXml } from '../../src/xml/parse.js';
 import { envelope, signalEnvelope, signature } from '../ebms/sample.js';
+import { mutated } from './near-xml.js';
 
 /**
  * libxml2 as the other reader: whatever our parser takes, it must take too, and see the same document. (The other way
@@ -43,67 +44,6 @@ function theirs(bytes: Uint8Array): string | undefined {
 
 /** Namespaces in XML takes any name; libxml2 wants a URI, and Canonical XML an absolute one. */
 const UNJUDGED = 'a namespace name that is no absolute URI';
-
-const nasty = fc.constantFrom(
-  '<',
-  '>',
-  '&',
-  '"',
-  "'",
-  '/',
-  '=',
-  ' ',
-  '\t',
-  '\r',
-  '\n',
-  '\0',
-  '\u0001',
-  ']]>',
-  '<!--',
-  '-->',
-  '<![CDATA[',
-  '&#x0;',
-  '&#13;',
-  '&#xD;',
-  '&lt;',
-  '&x;',
-  'xmlns=""',
-  ' xmlns:eb="urn:x"',
-  ' a="1" a="2"',
-  ' xml:id="x"',
-  '<a/>',
-  '<a>',
-  '</a>',
-  'é',
-  '\ufeff',
-  '\ufffe',
-  '😀',
-  '<!DOCTYPE a>',
-  '<?a?>',
-  ':',
-  'xml:',
-  'xmlns:xml="u"',
-);
-
-function mutated(base: Buffer): fc.Arbitrary<Buffer> {
-  const change = fc.record({
-    at: fc.nat(base.length),
-    remove: fc.constantFrom(0, 0, 1, 2, 30),
-    insert: fc.oneof(
-      nasty.map((s) => Buffer.from(s)),
-      fc.uint8Array({ maxLength: 2 }).map((b) => Buffer.from(b)),
-    ),
-  });
-  return fc
-    .array(change, { minLength: 1, maxLength: 3 })
-    .map((changes) =>
-      changes.reduce<Buffer>(
-        (bytes, { at, remove, insert }) =>
-          Buffer.concat([bytes.subarray(0, at), insert, bytes.subarray(Math.min(at + remove, bytes.length))]),
-        base,
-      ),
-    );
-}
 
 /** How many mutations our parser took. */
 function check(base: Buffer, runs: number): number {
