@@ -33,12 +33,15 @@ export function parseXml(bytes: Uint8Array, options: ParseOptions): XmlDocument 
   const builder = new TreeBuilder(options, (what, code) => reader.fail(what, code));
   const declared = reader.read(builder);
   if (declared !== undefined && declared.version !== '1.0') {
-    throw new As4OnceError('XML_BROKEN', `XML ${declared.version}, SOAP is XML 1.0`);
+    throw new As4OnceError('XML_BROKEN', `XML ${declared.version.slice(0, 40)}, SOAP is XML 1.0`);
   }
-  for (const named of [declared?.encoding, options.charset]) {
-    if (named !== undefined && !isEncoding(source, named)) {
-      throw new As4OnceError('XML_BROKEN', `encoding '${named.slice(0, 40)}' but the bytes are ${source.encoding}`);
-    }
+  const names = [declared?.encoding, options.charset].filter((named) => named !== undefined);
+  const wrong = names.find((named) => !isEncoding(source, named));
+  if (wrong !== undefined) {
+    throw new As4OnceError('XML_BROKEN', `encoding '${wrong.slice(0, 40)}' but the bytes are ${source.encoding}`);
+  }
+  if (source.guessed && names.length === 0) {
+    throw new As4OnceError('XML_BROKEN', `the bytes are ${source.encoding}, and neither a byte order mark nor a name says so`);
   }
   return builder.document();
 }

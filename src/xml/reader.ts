@@ -33,7 +33,7 @@ const DECLARATION = new RegExp(
   String.raw`<\?xml[ \t\n]+version${EQ}("|')(1\.[0-9]+)\1`
   + String.raw`(?:[ \t\n]+encoding${EQ}("|')([A-Za-z][A-Za-z0-9._-]*)\3)?`
   + String.raw`(?:[ \t\n]+standalone${EQ}("|')(?:yes|no)\5)?[ \t\n]*\?>`, 'y');
-const REFERENCE = /&(?:(lt|gt|amp|quot|apos);|#([0-9]+);|#x([0-9A-Fa-f]+);|)/g;
+const REFERENCE = /&(?:(lt|gt|amp|quot|apos)|#([0-9]+)|#x([0-9A-Fa-f]+));/y;
 const ENTITIES: Readonly<Record<string, string>> = { lt: '<', gt: '>', amp: '&', quot: '"', apos: "'" };
 
 const TAB = 0x09;
@@ -136,8 +136,9 @@ export class XmlReader {
 
   #characters(to: number, handler: XmlHandler): void {
     const raw = this.#text.slice(this.#at, to);
-    if (raw.includes(']]>')) this.fail("']]>' in character data");
-    handler.text(raw.includes('&') ? this.#resolved(raw) : raw);
+    const end = raw.indexOf(']]>');
+    if (end !== -1) this.fail("']]>' in character data", 'XML_BROKEN', this.#at + end);
+    handler.text(raw.includes('&') ? this.#resolved(raw, this.#at) : raw);
     this.#at = to;
   }
 
@@ -200,8 +201,9 @@ export class XmlReader {
     const close = text.indexOf(quote === QUOTE ? '"' : "'", this.#at + 1);
     if (close === -1) this.fail(`the value of ${shown(name)} does not end`);
     const raw = text.slice(this.#at + 1, close);
-    if (raw.includes('<')) this.fail(`'<' in the value of ${shown(name)}`);
-    const value = this.#normalised(raw);
+    const less = raw.indexOf('<');
+    if (less !== -1) this.fail(`'<' in the value of ${shown(name)}`, 'XML_BROKEN', this.#at + 1 + less);
+    const value = this.#normalised(raw, this.#at + 1);
     this.#at = close + 1;
     return { name, value };
   }
@@ -218,18 +220,28 @@ export class XmlReader {
   }
 
   /** White space in an attribute is a space, unless it is written as a reference (XML 1.0, 3.3.3). */
-  #normalised(raw: string): string {
+  #normalised(raw: string, from: number): string {
     const value = /[\t\n]/.test(raw) ? raw.replace(/[\t\n]/g, ' ') : raw;
-    return value.includes('&') ? this.#resolved(value) : value;
+    return value.includes('&') ? this.#resolved(value, from) : value;
   }
 
-  #resolved(raw: string): string {
-    return raw.replace(REFERENCE, (all, entity?: string, decimal?: string, hex?: string) => {
-      if (entity !== undefined) return ENTITIES[entity]!;
-      const code = decimal !== undefined ? Number.parseInt(decimal, 10) : hex !== undefined ? Number.parseInt(hex, 16) : Number.NaN;
-      if (!isChar(code)) this.fail(`'${all}' stands for no character`);
-      return String.fromCodePoint(code);
-    });
+  /** `from` is where `raw` stands. One by one, so that the first wrong reference ends the work and is the place named. */
+  #resolved(raw: string, from: number): string {
+    let value = '';
+    let done = 0;
+    for (let at = raw.indexOf('&'); at !== -1; at = raw.indexOf('&', done)) {
+      REFERENCE.lastIndex = at;
+      const found = REFERENCE.exec(raw);
+      if (found === null) this.fail("'&' begins no reference", 'XML_BROKEN', from + at);
+      const [all, entity, decimal, hex] = found;
+      const code = decimal !== undefined ? Number.parseInt(decimal, 10) : Number.parseInt(hex ?? '', 16);
+      if (entity === undefined && !isChar(code)) {
+        this.fail(`'${all.slice(0, 40)}' stands for no character`, 'XML_BROKEN', from + at);
+      }
+      value += raw.slice(done, at) + (entity === undefined ? String.fromCodePoint(code) : ENTITIES[entity]!);
+      done = at + all.length;
+    }
+    return value + raw.slice(done);
   }
 
   /** Goes over white space from `from`; the character behind it. */

@@ -6,6 +6,12 @@ import type { XmlAttribute, XmlDocument, XmlElement, XmlNode } from './tree.js';
 const WSU = 'http://docs.oasis-open.org/wss/2004/01/oasis-200401-wss-wssecurity-utility-1.0.xsd';
 const NONE: readonly never[] = [];
 
+/**
+ * Longest namespace name, characters. Canonical form writes it out wherever a prefix comes into force, which a prefix of
+ * one letter on every element makes as often as there are elements.
+ */
+const MAX_NAMESPACE = 500;
+
 /** An element while its content is still arriving. */
 interface Growing extends XmlElement {
   readonly children: XmlNode[];
@@ -19,6 +25,8 @@ export class TreeBuilder implements XmlHandler {
   readonly #fail: (what: string, code?: ErrorCode) => never;
   readonly #namespaces = new Namespaces();
   readonly #ids = new Map<string, Growing>();
+  /** Ids that the element in `#ids` carries as wsu:Id or xml:id. */
+  readonly #strong = new Set<string>();
   readonly #ambiguous = new Set<string>();
   #root: Growing | undefined;
   #top: Growing | undefined;
@@ -80,6 +88,7 @@ export class TreeBuilder implements XmlHandler {
     let found: NamespaceDeclaration[] | undefined;
     for (const { name, value } of raw) {
       if (!isDeclaration(name)) continue;
+      if (value.length > MAX_NAMESPACE) this.#fail(`a namespace name of more than ${MAX_NAMESPACE} characters`);
       const declaration = [name.slice('xmlns:'.length), value] as const;
       if (!Namespaces.allows(declaration)) this.#fail(`'${name.slice(0, 40)}' may not stand for that namespace`);
       (found ??= []).push(declaration);
@@ -116,11 +125,12 @@ export class TreeBuilder implements XmlHandler {
    */
   #identify(element: Growing, id: string, strong: boolean): void {
     const standing = this.#ids.get(id);
-    if (standing === undefined) {
+    if (standing === undefined || standing === element) {
       this.#ids.set(id, element);
-    } else if (standing !== element) {
+      if (strong) this.#strong.add(id);
+    } else {
       const inPayload = this.#depth > this.#bodyDepth && isInBody(standing);
-      if (this.#options.uniqueIds && (strong || !inPayload || hasStrongId(standing, id))) {
+      if (this.#options.uniqueIds && (strong || !inPayload || this.#strong.has(id))) {
         this.#fail(`id '${id.slice(0, 80)}'`, 'DUPLICATE_ID');
       }
       this.#ambiguous.add(id);
@@ -139,10 +149,6 @@ function repeats<T>(list: readonly T[], key: (one: T) => string): boolean {
 function isId(uri: string, local: string): boolean {
   if (uri === '') return local === 'Id' || local === 'ID' || local === 'id';
   return (uri === WSU && local === 'Id') || (uri === XML_NAMESPACE && local === 'id');
-}
-
-function hasStrongId(element: XmlElement, id: string): boolean {
-  return element.attributes.some((a) => a.value === id && a.uri !== '' && isId(a.uri, a.local));
 }
 
 /** Whether the element lies below a Body that is a child of the root and in its namespace. */

@@ -23,6 +23,16 @@ function refusal(xml: string | Uint8Array, more: Partial<ParseOptions> = {}): { 
   return { code: 'accepted', detail: '' };
 }
 
+/** Milliseconds that the quickest of some runs takes, at least one. */
+function fastest(run: () => void): number {
+  const times = Array.from({ length: 4 }, () => {
+    const start = performance.now();
+    run();
+    return performance.now() - start;
+  });
+  return Math.max(1, Math.min(...times));
+}
+
 describe('the tree', () => {
   it('keeps names, namespaces, attributes, declarations, text and comments in document order', () => {
     const { root } = parse('<p:a xmlns:p="urn:p" xmlns="urn:d" x="1" p:y="2"><b>t<!--c-->u</b></p:a>');
@@ -78,8 +88,8 @@ describe('encodings', () => {
     'UTF-8, declared in lower case': Buffer.from(`<?xml version='1.0' encoding='utf-8'?>${xml}`),
     'UTF-16LE with byte order mark': utf16(`<?xml version="1.0" encoding="UTF-16"?>${xml}`, true),
     'UTF-16BE with byte order mark': bigEndian(utf16(`<?xml version="1.0" encoding="UTF-16"?>${xml}`, true)),
-    'UTF-16LE without one': utf16(xml, false),
-    'UTF-16BE without one': bigEndian(utf16(xml, false)),
+    'UTF-16LE without one': utf16(`<?xml version="1.0" encoding="UTF-16LE"?>${xml}`, false),
+    'UTF-16BE without one': bigEndian(utf16(`<?xml version="1.0" encoding="UTF-16"?>${xml}`, false)),
   };
   for (const [name, bytes] of Object.entries(accepted))
     it(`reads ${name}`, () => expect(text(parse(bytes).root)).toBe('é€😀'));
@@ -90,6 +100,21 @@ describe('encodings', () => {
     expect(refusal(`${latin}<a>é</a>`).code).toBe('XML_BROKEN');
     expect(refusal('<a>é</a>', { charset: 'iso-8859-1' }).code).toBe('XML_BROKEN');
     expect(text(parse('<a>é</a>', { charset: 'UTF-8' }).root)).toBe('é');
+  });
+
+  it('takes UTF-16 without a byte order mark only where it is named: others take it for UTF-8, and so for broken', () => {
+    for (const bytes of [utf16(xml, false), bigEndian(utf16(xml, false)), utf16(`<?xml version="1.0"?>${xml}`, false)]) {
+      expect(refusal(bytes).code).toBe('XML_BROKEN');
+      expect(refusal(bytes, { charset: 'UTF-16' }).code).toBe('accepted');
+    }
+  });
+
+  it('holds UTF-16 to the byte order that is named: a reader that believes the name reads other characters', () => {
+    const named = (name: string): Buffer => utf16(`<?xml version="1.0" encoding="${name}"?>${xml}`, true);
+    expect(refusal(named('UTF-16LE')).code).toBe('accepted');
+    expect(refusal(named('UTF-16BE')).code).toBe('XML_BROKEN');
+    expect(refusal(bigEndian(named('UTF-16LE'))).code).toBe('XML_BROKEN');
+    expect(refusal(bigEndian(named('UTF-16')), { charset: 'utf-16le' }).code).toBe('XML_BROKEN');
   });
 
   it('reads an XML declaration however it is spaced and quoted', () => {
@@ -152,6 +177,32 @@ describe('what is refused', () => {
     expect(refusal('<a>\n<?x?></a>').detail).toMatch(/^line 2, column \d+: processing instruction$/);
   });
 
+  it('says the place of a reference, a bracket or a sign, not of the text or value that it stands in', () => {
+    expect(refusal('<a>&lt;x\r\n\r &amp;&y;&</a>').detail).toBe("line 3, column 7: '&' begins no reference");
+    expect(refusal('<a>\r\n&#9;&#0;</a>').detail).toBe("line 2, column 5: '&#0;' stands for no character");
+    expect(refusal("<a b='x\n\t&z;'/>").detail).toBe("line 2, column 2: '&' begins no reference");
+    expect(refusal('<a>x\n]]]></a>').detail).toBe("line 2, column 2: ']]>' in character data");
+    expect(refusal('<a b="x\n <"/>').detail).toBe("line 2, column 2: '<' in the value of 'b'");
+  });
+
+  it('stops at the first wrong reference: to look for all the others first took half a second for 1 MiB of &', () => {
+    const timed = (xml: string): number => fastest(() => expect(refusal(xml).code).toBe('XML_BROKEN'));
+    expect(timed(`<a>${'&'.repeat(1_000_000)}</a>`)).toBeLessThan(10 * timed(`<a>${'x'.repeat(1_000_000)}]]></a>`));
+  });
+
+  it('in few words, however long what is refused: references and versions of 1 MiB went whole into the log', () => {
+    const long = '1'.repeat(1_000_000);
+    for (const xml of [
+      `<a>&#${long};</a>`, `<a b="&#x${long};"/>`, `<?xml version="1.${long}"?><a/>`, `<?xml version="1.0" encoding="x${long}"?><a/>`,
+      `<a${long}`, `<a${long}></a>`, `<a b${long}/>`, `<a b${long}=""`, `<a b${long}="<"/>`, `<b${long}:a/>`, `<a xmlns:x${long}=""/>`,
+      `<a><b Id="${long}"/><b Id="${long}"/></a>`, `<?x${long}`, `<a>&x${long};</a>`,
+    ]) {
+      const { code, detail } = refusal(xml, { maxBytes: 1 << 22 });
+      expect(code).not.toBe('accepted');
+      expect(detail.length).toBeLessThan(200);
+    }
+  });
+
   it('DOCTYPE, with and without a subset, and so every entity bomb and external entity', () => {
     expect(refusal('<!DOCTYPE a><a/>').code).toBe('XML_FORBIDDEN');
     expect(refusal('<!DOCTYPE a [<!ENTITY b "bb"><!ENTITY c "&b;&b;">]><a>&c;</a>').code).toBe('XML_FORBIDDEN');
@@ -188,6 +239,25 @@ describe('what is refused', () => {
     expect(refusal(many(1_000, 'x')).code).toBe('accepted');
     expect(refusal(many(1_001, 'x')).code).toBe('XML_BROKEN');
     expect(refusal(many(60_000, 'xmlns:x')).code).toBe('XML_BROKEN');
+  });
+});
+
+describe('the cost', () => {
+  it('of a namespace name is bounded: one of 500 KiB came 20,000 times into canonical form, more than a string holds', () => {
+    const of = (length: number): string => `<a xmlns:p="${'u'.repeat(length)}"><p:b/><p:b/></a>`;
+    expect(refusal(of(500)).code).toBe('accepted');
+    expect(refusal(of(501)).detail).toMatch(/^line 1, column \d+: a namespace name of more than 500 characters$/);
+    expect(refusal(`<a xmlns="${'u'.repeat(500_000)}"/>`).code).toBe('XML_BROKEN');
+  });
+
+  it('of an id that repeats is the same whatever its first bearer: a thousand attributes there made 1 MiB take a second', () => {
+    const id = 'y'.repeat(100);
+    const many = Array.from({ length: 990 }, (_, i) => ` a${i}="${'y'.repeat(99)}z"`).join('');
+    const timed = (attributes: string): number => {
+      const body = `<a id="${id}"${attributes}/>${`<a id="${id}"/>`.repeat(8_000)}`;
+      return fastest(() => expect(refusal(`<s:E xmlns:s="urn:s"><s:Body>${body}</s:Body></s:E>`).code).toBe('accepted'));
+    };
+    expect(timed(many)).toBeLessThan(10 * timed(''));
   });
 });
 

@@ -84,8 +84,8 @@ function theirs(bytes: Uint8Array): { seen: Seen; forbidden: boolean; version: s
 /** What saxes 6 lets pass, and which rule it breaks. */
 function isKnownLaxity(bytes: Uint8Array, detail: string): boolean {
   const text = Buffer.from(bytes).toString();
-  return /name was to follow|is broken|has no value/.test(detail) && /:(?:[-.0-9\u00b7\u203f\u2040]|[\u0300-\u036f])/.test(text) // Namespaces 3: a local part is an NCName
-    || /namespace/.test(detail) && /xmlns(:[^=]*)?\s*=\s*(["'])(\s|&#)|(\s|&#[x0-9a-fA-F]+;)(["'])/.test(text) // trimmed namespace names
+  return /name was to follow|is broken|has no value/.test(detail) && /[<\s][^\s<>=:"']+:(?:[-.0-9\u00b7\u203f\u2040]|[\u0300-\u036f])/.test(text) // Namespaces 3: a local part is an NCName
+    || /namespace/.test(detail) && /xmlns(:[^=]*)?\s*=\s*(["'])(\s|&#|[^"']*(\s|&#[x0-9a-fA-F]+;)\2)/.test(text) // trimmed namespace names
     || /processing instruction/.test(detail) && /<\?[^?\s]+:|<\?[^?\s]+\?\?>/.test(text) // '<?a??>', and colons in targets: Namespaces 7
     || /encoding|XML 1\./.test(detail); // not the parser's to judge
 }
