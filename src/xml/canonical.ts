@@ -6,7 +6,8 @@ import type { XmlAttribute, XmlElement } from './tree.js';
  * A prefix is written where it is visibly used and not already in force in the output; prefixes of the
  * InclusiveNamespaces list are written as Canonical XML 1.0 would. Names are ordered by code point, as the
  * recommendation says: an order by locale or by UTF-16 unit breaks genuine signatures. Work is linear in the size of
- * the subtree and its declarations; the recursion is as deep as the tree, which the parser bounds.
+ * the subtree and of what is written; the recursion is as deep as the tree, and what namespace names can make of a
+ * small tree is much: the parser bounds both.
  */
 export interface CanonicalOptions {
   /** PrefixList of ec:InclusiveNamespaces; `#default` (or '') names the default namespace. */

@@ -1,3 +1,5 @@
+import { attributeValue } from './canonical.js';
+
 /** The namespace of the prefix `xml`, which needs no declaration (Namespaces in XML 1.0, 3). */
 export const XML_NAMESPACE = 'http://www.w3.org/XML/1998/namespace';
 const XMLNS_NAMESPACE = 'http://www.w3.org/2000/xmlns/';
@@ -10,13 +12,21 @@ export type NamespaceDeclaration = readonly [prefix: string, uri: string];
  * same however deep the place is and however much is declared above it.
  */
 export class Namespaces {
-  /** Outermost first. */
-  readonly #bound = new Map<string, string[]>([['xml', [XML_NAMESPACE]]]);
+  /** Outermost first; with the length that canonical form writes. */
+  readonly #bound = new Map<string, (readonly [uri: string, written: number])[]>([['xml', [[XML_NAMESPACE, 0]]]]);
+  #written = 0;
+
+  /** Length of all namespace names that were asked for, each as often as it was, as canonical form writes them. */
+  get written(): number {
+    return this.#written;
+  }
 
   /** The namespace name, '' for no prefix and none declared; undefined for an unknown prefix. */
   uriOf(prefix: string): string | undefined {
-    const uris = this.#bound.get(prefix);
-    return uris === undefined || uris.length === 0 ? (prefix === '' ? '' : undefined) : uris[uris.length - 1];
+    const found = this.#bound.get(prefix)?.at(-1);
+    if (found === undefined) return prefix === '' ? '' : undefined;
+    this.#written += found[1];
+    return found[0];
   }
 
   /**
@@ -31,11 +41,12 @@ export class Namespaces {
 
   enter(declarations: readonly NamespaceDeclaration[]): void {
     for (const [prefix, uri] of declarations) {
-      const uris = this.#bound.get(prefix);
-      if (uris === undefined) {
-        this.#bound.set(prefix, [uri]);
+      const name = [uri, attributeValue(uri).length] as const;
+      const names = this.#bound.get(prefix);
+      if (names === undefined) {
+        this.#bound.set(prefix, [name]);
       } else {
-        uris.push(uri);
+        names.push(name);
       }
     }
   }

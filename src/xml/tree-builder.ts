@@ -7,10 +7,17 @@ const WSU = 'http://docs.oasis-open.org/wss/2004/01/oasis-200401-wss-wssecurity-
 const NONE: readonly never[] = [];
 
 /**
- * Longest namespace name, characters. Canonical form writes it out wherever a prefix comes into force, which a prefix of
- * one letter on every element makes as often as there are elements.
+ * How many times `maxBytes` the namespace names may be long where each is written out at every name that it belongs to,
+ * as canonical form does at worst. An element takes 4 bytes at least, so that no document whose namespace names have up
+ * to 128 characters comes near; one long name behind a prefix of one letter makes gigabytes of a MiB.
  */
-const MAX_NAMESPACE = 500;
+const MAX_EXPANSION = 32;
+
+interface BuildOptions {
+  readonly maxBytes: number;
+  readonly depth: number;
+  readonly uniqueIds: boolean;
+}
 
 /** An element while its content is still arriving. */
 interface Growing extends XmlElement {
@@ -20,7 +27,7 @@ interface Growing extends XmlElement {
 
 /** Makes the tree of what the reader tells, and holds names, namespaces, depth and ids to their rules. */
 export class TreeBuilder implements XmlHandler {
-  readonly #options: { readonly depth: number; readonly uniqueIds: boolean };
+  readonly #options: BuildOptions;
   /** Refuses the document, naming the place where the reader is. */
   readonly #fail: (what: string, code?: ErrorCode) => never;
   readonly #namespaces = new Namespaces();
@@ -34,7 +41,7 @@ export class TreeBuilder implements XmlHandler {
   /** Depth of the SOAP Body's element while inside it. */
   #bodyDepth = Infinity;
 
-  constructor(options: { readonly depth: number; readonly uniqueIds: boolean }, fail: (what: string, code?: ErrorCode) => never) {
+  constructor(options: BuildOptions, fail: (what: string, code?: ErrorCode) => never) {
     this.#options = options;
     this.#fail = fail;
   }
@@ -88,7 +95,6 @@ export class TreeBuilder implements XmlHandler {
     let found: NamespaceDeclaration[] | undefined;
     for (const { name, value } of raw) {
       if (!isDeclaration(name)) continue;
-      if (value.length > MAX_NAMESPACE) this.#fail(`a namespace name of more than ${MAX_NAMESPACE} characters`);
       const declaration = [name.slice('xmlns:'.length), value] as const;
       if (!Namespaces.allows(declaration)) this.#fail(`'${name.slice(0, 40)}' may not stand for that namespace`);
       (found ??= []).push(declaration);
@@ -115,7 +121,10 @@ export class TreeBuilder implements XmlHandler {
   }
 
   #uriOf(prefix: string): string {
-    return this.#namespaces.uriOf(prefix) ?? this.#fail(`prefix '${prefix.slice(0, 40)}' is not declared`);
+    const uri = this.#namespaces.uriOf(prefix) ?? this.#fail(`prefix '${prefix.slice(0, 40)}' is not declared`);
+    const most = MAX_EXPANSION * this.#options.maxBytes;
+    if (this.#namespaces.written > most) this.#fail(`namespace names of more than ${most} characters, written out`);
+    return uri;
   }
 
   /**
