@@ -10,6 +10,8 @@ export interface Certificate {
   /** SHA-1 of the DER bytes, base64: what a ThumbprintSHA1 key identifier names. */
   readonly thumbprint: string;
   readonly publicKey: KeyObject;
+  /** Length of the modulus, bits; undefined where the key is no RSA key. */
+  readonly rsaBits: number | undefined;
   readonly serial: bigint;
   readonly subject: DistinguishedName;
   readonly issuer: DistinguishedName;
@@ -106,10 +108,12 @@ function parse(der: Uint8Array, fingerprint: string): Certificate {
   const ski = extensions.known.get(EXTENSION.keyIdentifier);
   const keyIdentifier = ski === undefined ? hash('sha1', bitsOf(members(spki)[1])) : readDer(ski).content;
   const x509 = new X509Certificate(der);
+  const { publicKey } = x509;
   return {
     der, fingerprint, x509,
     thumbprint: Buffer.from(hash('sha1', der)).toString('base64'),
-    publicKey: x509.publicKey,
+    publicKey,
+    rsaBits: publicKey.asymmetricKeyType === 'rsa' ? publicKey.asymmetricKeyDetails?.modulusLength : undefined,
     serial: integerOf(serial),
     subject: nameOf(subject),
     issuer: nameOf(issuer),

@@ -196,8 +196,7 @@ function authenticate({ envelope, security, read, covered, options, algorithms }
   const token = resolveToken(read.keyInfo, { security, ids: envelope.document.ids, known });
   if (typeof token === 'string') return refusal('token', token);
   const signer = token.certificate;
-  const bits = signer.publicKey.asymmetricKeyType === 'rsa'
-    ? signer.publicKey.asymmetricKeyDetails?.modulusLength : undefined;
+  const { rsaBits: bits } = signer;
   if (bits === undefined) return refusal('algorithm', 'the signer has no RSA key');
   if (bits < algorithms.minRsaBits || bits > MAX_RSA_BITS) return refusal('weakKey', `RSA key of ${bits} bits`);
   if (!signer.signs) return refusal('untrusted', `${signer.subject.text} may not sign messages (keyUsage)`);

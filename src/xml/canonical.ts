@@ -45,8 +45,10 @@ export class CanonicalWriter {
   #out = '';
   /** What the output has in force here: prefix to namespace URI. No entry means not bound. */
   readonly #inForce: Map<string, string>;
-  /** For each open element, what its start tag has changed. */
-  readonly #changes: (readonly (readonly [prefix: string, uri: string | undefined])[])[] = [];
+  /** For each open element, what its start tag has changed; most change nothing. */
+  readonly #changes: ((readonly [prefix: string, uri: string | undefined])[] | undefined)[] = [];
+  /** What the start tag that is being written declares. */
+  #fresh: Binding[] | undefined;
   readonly #inclusive: ReadonlySet<string>;
 
   /** `inForce`: what elements around the output already bind. */
@@ -64,33 +66,29 @@ export class CanonicalWriter {
 
   /** `inherited`: bindings of inclusive prefixes that the apex has from its ancestors; empty below the apex. */
   open(tag: StartTag, inherited: readonly Binding[] = []): void {
-    const changes: (readonly [prefix: string, uri: string | undefined])[] = [];
-    let fresh: Binding[] | undefined;
-    const need = (prefix: string, uri: string): void => {
-      const current = this.#inForce.get(prefix);
-      if ((current ?? '') === uri || prefix === 'xml') return;
-      changes.push([prefix, current]);
-      this.#inForce.set(prefix, uri);
-      (fresh ??= []).push([prefix, uri]);
-    };
-
-    need(tag.prefix, tag.uri);
-    for (const a of tag.attributes) if (a.prefix !== '') need(a.prefix, a.uri);
-    for (const [prefix, uri] of inherited) need(prefix, uri);
+    this.#fresh = undefined;
+    const changes = this.#changes.push(undefined) - 1;
+    this.#need(tag.prefix, tag.uri, changes);
+    for (const a of tag.attributes) if (a.prefix !== '') this.#need(a.prefix, a.uri, changes);
+    for (const [prefix, uri] of inherited) this.#need(prefix, uri, changes);
     if (this.#inclusive.size > 0) {
-      for (const [prefix, uri] of tag.declarations) if (this.#inclusive.has(prefix)) need(prefix, uri);
+      for (const [prefix, uri] of tag.declarations) if (this.#inclusive.has(prefix)) this.#need(prefix, uri, changes);
     }
-    this.#changes.push(changes);
+    let out = `<${tag.name}`;
+    for (const [prefix, uri] of inPrefixOrder(this.#fresh)) {
+      out += ` ${prefix === '' ? 'xmlns' : `xmlns:${prefix}`}="${attributeValue(uri)}"`;
+    }
+    for (const a of inOrder(tag.attributes)) out += ` ${a.name}="${attributeValue(a.value)}"`;
+    this.#out += `${out}>`;
+  }
 
-    this.#out += `<${tag.name}`;
-    if (fresh !== undefined) {
-      fresh.sort((a, b) => byCodePoint(a[0], b[0]));
-      for (const [prefix, uri] of fresh) {
-        this.#out += ` ${prefix === '' ? 'xmlns' : `xmlns:${prefix}`}="${attributeValue(uri)}"`;
-      }
-    }
-    for (const a of inOrder(tag.attributes)) this.#out += ` ${a.name}="${attributeValue(a.value)}"`;
-    this.#out += '>';
+  /** Binds the prefix in the output where it does not stand for that namespace there already. */
+  #need(prefix: string, uri: string, changes: number): void {
+    const current = this.#inForce.get(prefix);
+    if ((current ?? '') === uri || prefix === 'xml') return;
+    (this.#changes[changes] ??= []).push([prefix, current]);
+    this.#inForce.set(prefix, uri);
+    (this.#fresh ??= []).push([prefix, uri]);
   }
 
   text(value: string): void {
@@ -125,6 +123,10 @@ function inheritedOf(element: XmlElement, inclusive: ReadonlySet<string>): Bindi
     }
   }
   return [...found];
+}
+
+function inPrefixOrder(fresh: readonly Binding[] = []): readonly Binding[] {
+  return fresh.length < 2 ? fresh : [...fresh].sort((a, b) => byCodePoint(a[0], b[0]));
 }
 
 /** Attributes in canonical order: namespace URI, then local name, those without namespace first. */

@@ -140,8 +140,8 @@ class Embedded {
     if (name === 'claim') {
       // a copy that changes nothing is answered from what is committed, with no transaction of its own
       const record = this.#read(key, first);
-      const seen = transition(record, name, command, first);
-      if (seen.next === undefined) {
+      const seen = record === undefined && (command as Claim).take !== false ? undefined : transition(record, name, command, first);
+      if (seen !== undefined && seen.next === undefined) {
         if (seen.count !== undefined && record !== undefined) this.#copies.add(key, seen.count.lastSeen);
         return seen.answer;
       }

@@ -5,30 +5,27 @@ import type { Store } from './store.js';
  * Transactions with an end. A process of the machine that is stopped while it holds LMDB's lock stops the writes of all
  * others; they answer LEDGER_DOWN then, and what they had asked for is not executed afterwards.
  */
-export async function writeWithin<T>(store: Store, withinMs: number, body: () => T): Promise<T> {
-  let abandoned = false;
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => {
+export function writeWithin<T>(store: Store, withinMs: number, body: () => T): Promise<T> {
+  // one promise by hand, since every message waits here twice: a race of two costs four
+  return new Promise<T>((resolve, reject) => {
+    let abandoned = false;
+    const timer = setTimeout(() => {
       abandoned = true;
       reject(new As4OnceError('LEDGER_DOWN', `the embedded ledger did not take a write within ${withinMs} ms: another process holds it`));
     }, withinMs);
+    const written = store.write(() => {
+      if (abandoned) throw new As4OnceError('LEDGER_DOWN', 'given up');
+      return body();
+    });
+    written.then((value) => {
+      clearTimeout(timer);
+      resolve(value);
+    }, (error: unknown) => {
+      clearTimeout(timer);
+      // also after it was given up: LMDB's own reason must find somebody who listens, or the process ends
+      void asLedgerError(error).then(reject);
+    });
   });
-  // A write that throws at once never gets to the race below, and nobody else listens.
-  late.catch(() => undefined);
-  const written = store.write(() => {
-    if (abandoned) throw new As4OnceError('LEDGER_DOWN', 'given up');
-    return body();
-  });
-  try {
-    return await Promise.race([written, late]);
-  } catch (error) {
-    // given up, but it may fail still: then LMDB's own reason must find somebody who listens, or the process ends
-    written.catch(asLedgerError);
-    throw await asLedgerError(error);
-  } finally {
-    clearTimeout(timer);
-  }
 }
 
 /** What LMDB says of a failed commit: a full disk or map, or anything else that keeps it from writing. */

@@ -27,9 +27,12 @@ type Optional = { [K in keyof LedgerRecord]-?: undefined extends LedgerRecord[K]
 
 /** The record without the named optional fields. */
 export function without(record: LedgerRecord, ...names: Optional[]): LedgerRecord {
-  const copy: { -readonly [K in keyof LedgerRecord]: LedgerRecord[K] } = { ...record };
-  for (const name of names) delete copy[name];
-  return copy;
+  // Left out, not deleted: an object that a field was deleted from is a slow one for the rest of its way.
+  const copy: Record<string, unknown> = {};
+  for (const name in record) {
+    if (!(names as readonly string[]).includes(name)) copy[name] = record[name as keyof LedgerRecord];
+  }
+  return copy as unknown as LedgerRecord;
 }
 
 /** The latest moment the record knows of: the ledger's clock cannot be before it. */
