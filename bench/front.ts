@@ -1,10 +1,11 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { randomUUID } from 'node:crypto';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { as4Message } from '../test/support/messages.js';
 import { startRedis } from '../test/support/redis-server.js';
-import { makeIdentity } from '../conformance/keys.js';
+import { receiver, sender } from '../test/endpoint/identities.js';
 import { start, type Server } from './support/child.js';
 import { cpuMs, peakRssMiB, run, type Measured } from './support/load.js';
 
@@ -12,26 +13,30 @@ import { cpuMs, peakRssMiB, run, type Measured } from './support/load.js';
  * The front against what a program without a ledger would have to do anyway, in one run, all servers processes of their
  * own, turn about:
  *   replay   against Express + the same reading + the same bytes sent
- *   first    against a plain store-and-forward Express + undici proxy before the same upstream; `floor` is that proxy
- *            without Express and with nothing beside what a first delivery cannot do without (support/servers.ts)
+ *   first    against a plain store-and-forward Express + undici proxy before the same upstream, twice: before an access
+ *            point that verifies, decrypts and signs (this project's endpoint, a process of its own), as in production;
+ *            and before an upstream that answers at once, so that nothing but the front itself is measured. `floor` is
+ *            that proxy without Express and with nothing beside what a first delivery cannot do without (support/servers.ts)
  * Prints throughput as ratios (1 = as fast as the baseline), CPU per message of the server process, and latency.
  *
- *   node dist/bench/front.js [--rounds 9] [--count 1500] [--warm 8000] [--connections 16]
+ *   node dist/bench/front.js [--rounds 9] [--count 1500] [--signed 400] [--warm 8000] [--connections 16]
  */
 const { values } = parseArgs({
   options: {
-    rounds: { type: 'string', default: '9' }, count: { type: 'string', default: '1500' },
+    rounds: { type: 'string', default: '9' }, count: { type: 'string', default: '1500' }, signed: { type: 'string', default: '400' },
     warm: { type: 'string', default: '8000' }, connections: { type: 'string', default: '16' },
   },
 });
 const rounds = Number(values.rounds);
 const count = Number(values.count);
+/** Messages of a round before the access point, each signed and encrypted beforehand. */
+const signed = Number(values.signed);
 /** Messages of each kind before anything is measured: a server runs for weeks, its compiler needs some ten thousand messages. */
 const warm = Number(values.warm);
 const connections = Number(values.connections);
 
-const signer = makeIdentity('POP000001');
-const message = as4Message({ signer, payloads: [Buffer.alloc(5_500, 'invoice ')], messageId: '000000000000@bench.as4-once.test' });
+const payloads = [Buffer.alloc(5_500, 'invoice ')];
+const message = as4Message({ signer: sender, payloads, messageId: '000000000000@bench.as4-once.test' });
 const at = message.body.indexOf('000000000000@bench');
 
 /** The same message under another id; the front checks no signature, so the body need not be signed anew. */
@@ -41,22 +46,35 @@ function withId(n: number): Buffer {
   return body;
 }
 
+/** Messages that an access point takes: each signed and encrypted for it. */
+const genuine = (of: number): Buffer[] => Array.from({ length: of }, () => as4Message({
+  messageId: `${randomUUID()}@bench.as4-once.test`, signer: sender, receiver: receiver.certificate, payloads, plan: { mime: genuineMime },
+}).body);
+const genuineMime = { boundary: 'as4-once-bench', rootContentId: 'root@as4-once-bench' };
+const genuineType = as4Message({ signer: sender, receiver: receiver.certificate, payloads, plan: { mime: genuineMime } }).contentType;
+
 interface Sample extends Measured {
   readonly cpuUs: number;
 }
 
-async function measure(server: Server, body: (n: number) => Buffer, total: number): Promise<Sample> {
+async function measure(server: Server, body: (n: number) => Buffer, total: number, contentType = message.contentType): Promise<Sample> {
   const before = cpuMs(server.pid);
-  const measured = await run({ url: server.url, connections, count: total, contentType: message.contentType, body });
+  const measured = await run({ url: server.url, connections, count: total, contentType, body });
   return { ...measured, cpuUs: ((cpuMs(server.pid) - before) * 1000) / total };
 }
 
 const folder = mkdtempSync(join(tmpdir(), 'as4-once-bench-'));
 const redis = await startRedis();
 const upstream = await start('bench/support/servers.js', ['upstream'], /"port":(\d+)/);
-const config = (name: string, ledger: string): string => {
+const point = join(folder, 'access-point');
+mkdirSync(point);
+writeFileSync(join(point, 'own.crt'), receiver.certificate.toString());
+writeFileSync(join(point, 'own.key'), receiver.keyPem);
+writeFileSync(join(point, 'trust.pem'), sender.certificate.toString());
+const accessPoint = await start('bench/support/endpoint-server.js', [point], /listens on http:\/\/127\.0\.0\.1:(\d+)/);
+const config = (name: string, ledger: string, before: Server = upstream): string => {
   const file = join(folder, `${name}.yaml`);
-  writeFileSync(file, `role: front\nlisten: 127.0.0.1:0\nupstream: ${upstream.url}\naccessPoint: other\nledger: ${ledger}\ndefaults: { window: 90d, resend: 'off' }\nlog: { file: ${join(folder, `${name}.log`)} }\n`);
+  writeFileSync(file, `role: front\nlisten: 127.0.0.1:0\nupstream: ${before.url}\naccessPoint: other\nledger: ${ledger}\ndefaults: { window: 90d, resend: 'off' }\nlog: { file: ${join(folder, `${name}.log`)} }\n`);
   return file;
 };
 const LISTENS = /listens on http:\/\/127\.0\.0\.1:(\d+)/;
@@ -66,6 +84,12 @@ const servers = {
   floor: await start('bench/support/servers.js', ['floor', '--upstream', upstream.url, '--folder', join(folder, 'floor')], /"port":(\d+)/),
   embedded: await start('src/cli/main.js', ['serve', '--config', config('embedded', `{ embedded: ${join(folder, 'ledger')} }`)], LISTENS),
   redis: await start('src/cli/main.js', ['serve', '--config', config('redis', `{ redis: "${redis.url}" }`)], LISTENS),
+};
+
+const before = {
+  baseline: await start('bench/support/servers.js', ['proxy', '--upstream', accessPoint.url], /"port":(\d+)/),
+  embedded: await start('src/cli/main.js', ['serve', '--config', config('embedded-ap', `{ embedded: ${join(folder, 'ledger-ap')} }`, accessPoint)], LISTENS),
+  redis: await start('src/cli/main.js', ['serve', '--config', config('redis-ap', `{ redis: { url: "${redis.url}", prefix: ap } }`, accessPoint)], LISTENS),
 };
 
 try {
@@ -87,12 +111,23 @@ try {
     first['embedded']?.push(await measure(servers.embedded, fresh, count));
     first['redis']?.push(await measure(servers.redis, fresh, count));
   }
+  const production: Record<keyof typeof before, Sample[]> = { baseline: [], embedded: [], redis: [] };
+  // the servers before the access point are new, and so is the access point; each message of theirs takes a signature to make
+  for (let round = -Math.ceil(warm / 2 / signed); round < rounds; round += 1) {
+    for (const [name, server] of Object.entries(before) as [keyof typeof before, Server][]) {
+      const bodies = genuine(signed);
+      const sample = await measure(server, (n) => bodies[n] ?? Buffer.alloc(0), signed, genuineType);
+      if (round >= 0) production[name].push(sample);
+    }
+  }
   process.stdout.write(`Node ${process.version}, ${connections} connections, ${rounds} rounds of ${count}, request ${message.body.length} bytes\n`);
   print('replay of a duplicate, against Express + same reading', replay);
-  print('first delivery, against an Express + undici store-and-forward proxy', first);
+  print('first delivery, before an access point that verifies, decrypts and signs, against an Express + undici store-and-forward proxy', production);
+  print('first delivery, before an upstream that answers at once, against the same proxy', first);
   process.stdout.write(`peak RSS MiB: embedded ${peakRssMiB(servers.embedded.pid).toFixed(0)}, redis ${peakRssMiB(servers.redis.pid).toFixed(0)}\n`);
 } finally {
-  await Promise.all([...Object.values(servers), upstream].map((server) => server.stop()));
+  await Promise.all([...Object.values(servers), ...Object.values(before)].map((server) => server.stop()));
+  await Promise.all([upstream, accessPoint].map((server) => server.stop()));
   await redis.close();
   rmSync(folder, { recursive: true, force: true });
 }
