@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { LedgerRecord } from '../ledger/record.js';
 
 /**
@@ -9,7 +9,7 @@ import type { LedgerRecord } from '../ledger/record.js';
  */
 export function idempotencyKey(record: Pick<LedgerRecord, 'key' | 'fingerprint' | 'born' | 'rejections'>): string {
   const parts = [record.key, record.fingerprint, String(record.born), String(record.rejections)];
-  return createHash('sha256').update(JSON.stringify(parts)).digest('hex');
+  return hash('sha256', JSON.stringify(parts), 'hex');
 }
 
 /** As a header value: a structured-field string (RFC 8941 3.3.3). */

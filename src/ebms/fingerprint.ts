@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash as oneShot } from 'node:crypto';
 import type { Fingerprint } from '../message.js';
 import { comparableId } from '../mime/content-type.js';
 import { canonicalize } from '../xml/canonical.js';
@@ -173,5 +173,5 @@ function tuple(...parts: readonly (string | Uint8Array)[]): Buffer {
 }
 
 function hash(...parts: readonly (string | Uint8Array)[]): string {
-  return createHash('sha256').update(tuple(...parts)).digest('base64url');
+  return oneShot('sha256', tuple(...parts), 'base64url');
 }

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { Attempted } from '../delivery/port.js';
 import { idempotencyField } from '../delivery/idempotency-key.js';
 import type { InboundContent } from '../security/open-message.js';
@@ -11,7 +11,7 @@ export function handoverOf(attempted: Attempted, content: InboundContent, now: n
   const { key, born, fingerprint, rejections } = record
     ?? { key: `unclaimed ${message.reference}`, born: now, fingerprint: message.fingerprint, rejections: 0 };
   return {
-    name: createHash('sha256').update(JSON.stringify([key, born])).digest('hex').slice(0, 32),
+    name: hash('sha256', JSON.stringify([key, born]), 'hex').slice(0, 32),
     idempotencyKey: idempotencyField({ key, born, fingerprint, rejections }),
     again: record?.firstUncertain !== undefined,
     metadata: metadataOf(attempted, content),

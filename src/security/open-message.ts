@@ -1,4 +1,4 @@
-import { createHash, type Hash } from 'node:crypto';
+import { createHash, type Hash, hash } from 'node:crypto';
 import type { StoredBody } from '../delivery/port.js';
 import type { Envelope, UserMessage } from '../ebms/units.js';
 import { As4OnceError } from '../errors.js';
@@ -96,7 +96,7 @@ export class OpenMessage {
    */
   bound(fingerprint: Fingerprint): Fingerprint {
     if (this.verified === undefined || this.#pmode.party === 'commonName') return fingerprint;
-    return `${fingerprint}.${createHash('sha256').update(this.verified.signer.subject.der).digest('base64url')}`;
+    return `${fingerprint}.${hash('sha256', this.verified.signer.subject.der, 'base64url')}`;
   }
 
   /** A part begins. Throws MIME_BROKEN, POLICY_FAILED or DECRYPTION_FAILED. */

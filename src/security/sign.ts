@@ -1,4 +1,4 @@
-import { createHash, sign, type KeyObject } from 'node:crypto';
+import { hash, type KeyObject, sign } from 'node:crypto';
 import { EXCLUSIVE, NS, RSA_SHA256, SHA256_DIGEST, TOKEN } from './algorithms.js';
 import type { Certificate } from './certificate.js';
 import type { Identity } from './keys.js';
@@ -81,7 +81,7 @@ function reference(id: string, canonical: string): string {
   return `<ds:Reference URI="#${id}">`
     + `<ds:Transforms><ds:Transform Algorithm="${EXCLUSIVE}"></ds:Transform></ds:Transforms>`
     + `<ds:DigestMethod Algorithm="${SHA256_DIGEST}"></ds:DigestMethod>`
-    + `<ds:DigestValue>${createHash('sha256').update(canonical).digest('base64')}</ds:DigestValue></ds:Reference>`;
+    + `<ds:DigestValue>${hash('sha256', canonical, 'base64')}</ds:DigestValue></ds:Reference>`;
 }
 
 /** Prepares and signs. The RSA operation runs in the thread pool, so that the event loop goes on. */

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { AnswerIn, Early } from '../protocol.js';
 
 /** What a root part was found to say, when its signature was verified. */
@@ -25,7 +25,7 @@ export class VerifiedRoots {
 
   /** `charset` as the part's head says it, since it decides what the bytes say. */
   static nameOf(root: Uint8Array, charset: string | undefined): string {
-    return `${createHash('sha256').update(root).digest('base64url')} ${charset ?? ''}`;
+    return `${hash('sha256', root, 'base64url')} ${charset ?? ''}`;
   }
 
   find(name: string, now: number): VerifiedRoot | undefined {

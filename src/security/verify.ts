@@ -1,4 +1,4 @@
-import { createHash, timingSafeEqual, verify, type KeyObject } from 'node:crypto';
+import { hash, type KeyObject, timingSafeEqual, verify } from 'node:crypto';
 import type { Envelope } from '../ebms/units.js';
 import { comparableId } from '../mime/content-type.js';
 import { canonicalize } from '../xml/canonical.js';
@@ -167,9 +167,7 @@ function messageIdComment(envelope: Envelope): SecurityRefusal | undefined {
 
 /** Whether an element's canonical form has the digest that the reference claims. */
 export function digestFits(element: XmlElement, reference: SignedReference): boolean {
-  const digest = createHash(reference.hash)
-    .update(canonicalize(element, { inclusivePrefixes: reference.prefixes }))
-    .digest();
+  const digest = hash(reference.hash, canonicalize(element, { inclusivePrefixes: reference.prefixes }), 'buffer');
   return timingSafeEqual(digest, reference.digest);
 }
 
