@@ -19,10 +19,10 @@ import { cpuMs, peakRssMiB, run } from './support/load.js';
  * The targets are the handler's: `createEndpoint` in an application, so that what the process does is the endpoint's own
  * work and the ledger's. With backend directory each message is three files and four fsyncs more.
  *
- *   node dist/bench/endpoint.js [--count 400] [--warm 4000] [--connections 8] [--large 100]
+ *   node dist/bench/endpoint.js [--rounds 7] [--count 400] [--warm 4000] [--connections 8] [--large 100]
  */
 const { values } = parseArgs({
-  options: { count: { type: 'string', default: '400' }, connections: { type: 'string', default: '8' }, large: { type: 'string', default: '100' }, warm: { type: 'string', default: '4000' } },
+  options: { count: { type: 'string', default: '400' }, connections: { type: 'string', default: '8' }, large: { type: 'string', default: '100' }, warm: { type: 'string', default: '4000' }, rounds: { type: 'string', default: '7' } },
 });
 const count = Number(values.count);
 const connections = Number(values.connections);
@@ -110,7 +110,7 @@ async function round(server: Server, encrypted: boolean): Promise<Record<'rsa' |
   return { rsa, first, again, anew };
 }
 
-/** Three rounds, once the compiler has seen enough: what is measured is a process that runs. Shares are medians. */
+/** Rounds, once the compiler has seen enough: what is measured is a process that runs. Shares are medians, each of one round. */
 async function measure(server: Server, targets: boolean): Promise<void> {
   for (let sent = 0; sent < warmUp; sent += 500) {
     for (const encrypted of [true, false]) {
@@ -121,7 +121,7 @@ async function measure(server: Server, targets: boolean): Promise<void> {
   }
   for (const [name, encrypted, target] of [['signed', false, NEWER ? 28 : 18], ['signed and encrypted', true, NEWER ? 33 : 25]] as const) {
     const rounds: Awaited<ReturnType<typeof round>>[] = [];
-    for (let i = 0; i < 3; i++) rounds.push(await round(server, encrypted));
+    for (let i = 0; i < Number(values.rounds); i++) rounds.push(await round(server, encrypted));
     const [first, again, anew] = (['first', 'again', 'anew'] as const).map((what) => median(rounds.map((r) => r[what])).toFixed(0));
     process.stdout.write(`  ${name.padEnd(21)} first ${first} µs of CPU, ${percent(median(rounds.map((r) => r.rsa / r.first)))} of the RSA ceiling`
       + `${targets ? ` (target ${target} %)` : ''}; duplicate ${again} µs, ${percent(median(rounds.map((r) => r.again / r.first)))} of a first`
