@@ -48,7 +48,8 @@ class Intake {
   readonly #reading: Reading;
   /** Absent where the route delivers what the protocol reads instead (Route.bodyFrom). */
   readonly #sink: Sink | undefined;
-  #dropped = false;
+  /** Set once the copy is known to be settled: it is read to its end, and not kept. */
+  #known: { readonly rule: Rule; readonly keys: Keys } | undefined;
   #looked = false;
   #unreadable: As4OnceError | undefined;
   bytes = 0;
@@ -63,7 +64,7 @@ class Intake {
     const { limits } = this.#step.walk;
     this.bytes += chunk.byteLength;
     if (this.bytes > limits.maxBody) throw new As4OnceError('BODY_TOO_LARGE', `more than ${limits.maxBody} bytes`);
-    if (!this.#dropped) await this.#sink?.write(chunk);
+    if (this.#known === undefined) await this.#sink?.write(chunk);
     await this.#read(() => this.#reading.push(chunk));
     if (!this.#looked && this.#reading.early?.kind === 'message' && this.#worthALook()) {
       this.#looked = true;
@@ -78,11 +79,11 @@ class Intake {
       return this.#unreadable === undefined ? { kind: 'pass', body } : { kind: 'pass', body, unreadable: this.#unreadable };
     }
     const { route } = this.#step;
-    const rule = route.select(read.message);
+    const rule = this.#known?.rule ?? route.select(read.message);
     this.#judge(read.message, read.bundled, rule);
-    const body = this.#dropped ? undefined : await this.#body(read.content);
+    const body = this.#known === undefined ? await this.#body(read.content) : undefined;
     if (this.#unreadable !== undefined && body !== undefined) return { kind: 'pass', body, unreadable: this.#unreadable };
-    const keys = route.keysOf(read.message, rule);
+    const keys = this.#known?.keys ?? route.keysOf(read.message, rule);
     const content = read.content === undefined ? {} : { content: read.content };
     const { root } = this.#reading;
     const kept = root === undefined || (rule.keepHeader ?? 0) === 0 ? {} : { root };
@@ -125,10 +126,11 @@ class Intake {
     const known: Message = { ...message, fingerprint: message.fingerprint };
     const rule = route.select(message);
     if (rule.mode !== 'eliminate') return;
-    const found = await walk.ledger.find(route.keysOf(known, rule).key).catch(() => undefined);
+    const keys = route.keysOf(known, rule);
+    const found = await walk.ledger.find(keys.key).catch(() => undefined);
     if (found === undefined || found.record.state !== 'settled' || found.record.fingerprint !== known.fingerprint) return;
     if (found.now >= found.record.born + rule.window) return;
-    this.#dropped = true;
+    this.#known = { rule, keys };
     this.#reading.skim?.();
     await this.#sink?.discard();
   }
