@@ -228,7 +228,8 @@ describe('bombs', () => {
         }));
         expect(new Set(statuses)).toEqual(new Set([told[0]]));
       }
-      expect(peakRssMiB(endpoint.process.pid) - before).toBeLessThan(150);
+      // one 100 MB bomb that gets through, four times, is 400; a heap that merely grows to its working size is 100 (Node 20) to 200 (Node 24)
+      expect(peakRssMiB(endpoint.process.pid) - before).toBeLessThan(250);
     } finally {
       await stopFronts();
       folder.remove();
