@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { as4Message } from '../test/support/messages.js';
+import { as4Message, type TestMessage } from '../test/support/messages.js';
 import { startRedis } from '../test/support/redis-server.js';
 import { receiver, sender } from '../test/endpoint/identities.js';
 import { start, type Server } from './support/child.js';
@@ -47,11 +47,10 @@ function withId(n: number): Buffer {
 }
 
 /** Messages that an access point takes: each signed and encrypted for it. */
-const genuine = (of: number): Buffer[] => Array.from({ length: of }, () => as4Message({
-  messageId: `${randomUUID()}@bench.as4-once.test`, signer: sender, receiver: receiver.certificate, payloads, plan: { mime: genuineMime },
-}).body);
-const genuineMime = { boundary: 'as4-once-bench', rootContentId: 'root@as4-once-bench' };
-const genuineType = as4Message({ signer: sender, receiver: receiver.certificate, payloads, plan: { mime: genuineMime } }).contentType;
+const genuine = (of: number): TestMessage[] => Array.from({ length: of }, () => as4Message({
+  messageId: `${randomUUID()}@bench.as4-once.test`, signer: sender, receiver: receiver.certificate, payloads,
+  plan: { mime: { boundary: 'as4-once-bench', rootContentId: 'root@as4-once-bench' } },
+}));
 
 interface Sample extends Measured {
   readonly cpuUs: number;
@@ -65,19 +64,19 @@ async function measure(server: Server, body: (n: number) => Buffer, total: numbe
 
 const folder = mkdtempSync(join(tmpdir(), 'as4-once-bench-'));
 const redis = await startRedis();
+const LISTENS = /listens on http:\/\/127\.0\.0\.1:(\d+)/;
 const upstream = await start('bench/support/servers.js', ['upstream'], /"port":(\d+)/);
 const point = join(folder, 'access-point');
 mkdirSync(point);
 writeFileSync(join(point, 'own.crt'), receiver.certificate.toString());
 writeFileSync(join(point, 'own.key'), receiver.keyPem);
 writeFileSync(join(point, 'trust.pem'), sender.certificate.toString());
-const accessPoint = await start('bench/support/endpoint-server.js', [point], /listens on http:\/\/127\.0\.0\.1:(\d+)/);
-const config = (name: string, ledger: string, before: Server = upstream): string => {
+const accessPoint = await start('bench/support/endpoint-server.js', [point], LISTENS);
+const config = (name: string, ledger: string, behind: Server = upstream): string => {
   const file = join(folder, `${name}.yaml`);
-  writeFileSync(file, `role: front\nlisten: 127.0.0.1:0\nupstream: ${before.url}\naccessPoint: other\nledger: ${ledger}\ndefaults: { window: 90d, resend: 'off' }\nlog: { file: ${join(folder, `${name}.log`)} }\n`);
+  writeFileSync(file, `role: front\nlisten: 127.0.0.1:0\nupstream: ${behind.url}\naccessPoint: other\nledger: ${ledger}\ndefaults: { window: 90d, resend: 'off' }\nlog: { file: ${join(folder, `${name}.log`)} }\n`);
   return file;
 };
-const LISTENS = /listens on http:\/\/127\.0\.0\.1:(\d+)/;
 const servers = {
   replay: await start('bench/support/servers.js', ['replay'], /"port":(\d+)/),
   proxy: await start('bench/support/servers.js', ['proxy', '--upstream', upstream.url], /"port":(\d+)/),
@@ -86,7 +85,7 @@ const servers = {
   redis: await start('src/cli/main.js', ['serve', '--config', config('redis', `{ redis: "${redis.url}" }`)], LISTENS),
 };
 
-const before = {
+const atPoint = {
   baseline: await start('bench/support/servers.js', ['proxy', '--upstream', accessPoint.url], /"port":(\d+)/),
   embedded: await start('src/cli/main.js', ['serve', '--config', config('embedded-ap', `{ embedded: ${join(folder, 'ledger-ap')} }`, accessPoint)], LISTENS),
   redis: await start('src/cli/main.js', ['serve', '--config', config('redis-ap', `{ redis: { url: "${redis.url}", prefix: ap } }`, accessPoint)], LISTENS),
@@ -111,12 +110,12 @@ try {
     first['embedded']?.push(await measure(servers.embedded, fresh, count));
     first['redis']?.push(await measure(servers.redis, fresh, count));
   }
-  const production: Record<keyof typeof before, Sample[]> = { baseline: [], embedded: [], redis: [] };
+  const production: Record<keyof typeof atPoint, Sample[]> = { baseline: [], embedded: [], redis: [] };
   // the servers before the access point are new, and so is the access point; each message of theirs takes a signature to make
   for (let round = -Math.ceil(warm / 2 / signed); round < rounds; round += 1) {
-    for (const [name, server] of Object.entries(before) as [keyof typeof before, Server][]) {
-      const bodies = genuine(signed);
-      const sample = await measure(server, (n) => bodies[n] ?? Buffer.alloc(0), signed, genuineType);
+    for (const [name, server] of Object.entries(atPoint) as [keyof typeof atPoint, Server][]) {
+      const messages = genuine(signed);
+      const sample = await measure(server, (n) => messages[n]?.body ?? Buffer.alloc(0), signed, messages[0]?.contentType);
       if (round >= 0) production[name].push(sample);
     }
   }
@@ -126,7 +125,7 @@ try {
   print('first delivery, before an upstream that answers at once, against the same proxy', first);
   process.stdout.write(`peak RSS MiB: embedded ${peakRssMiB(servers.embedded.pid).toFixed(0)}, redis ${peakRssMiB(servers.redis.pid).toFixed(0)}\n`);
 } finally {
-  await Promise.all([...Object.values(servers), ...Object.values(before)].map((server) => server.stop()));
+  await Promise.all([...Object.values(servers), ...Object.values(atPoint)].map((server) => server.stop()));
   await Promise.all([upstream, accessPoint].map((server) => server.stop()));
   await redis.close();
   rmSync(folder, { recursive: true, force: true });

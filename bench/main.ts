@@ -10,6 +10,7 @@ const BENCHES = {
   front: 'replay and first delivery of the front, against a program without a ledger',
   endpoint: 'verify, decrypt and sign, against the machine\'s own RSA ceiling',
   memory: '50 messages of 100 MB at once; 5,000 copies of one slow id',
+  xml: 'the reader of envelopes, against the events of saxes; documents that were slow once',
   edi: 'a 100 MB interchange, against a loop that only finds terminators',
   storm: '14,000 copies of 200 messages into the folder and into the HTTP door',
   import: 'a million ids into the embedded ledger',

@@ -10,9 +10,14 @@ export interface Server {
 
 const DIST = fileURLToPath(new URL('../../', import.meta.url));
 
+/** Ended with the bench, also where it fails before it comes to stop them. */
+const started = new Set<ChildProcess>();
+process.once('exit', () => started.forEach((child) => child.kill('SIGTERM')));
+
 /** Starts `dist/<script>`; `ready` finds the port (its first group) in what the process prints. */
 export async function start(script: string, args: readonly string[], ready: RegExp): Promise<Server> {
   const child = spawn(process.execPath, [`${DIST}${script}`, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
+  started.add(child);
   const port = await printed(child, ready);
   return {
     pid: child.pid ?? 0,

@@ -36,6 +36,8 @@ export function write(
 }
 
 type Binding = readonly [prefix: string, uri: string];
+/** A prefix that a start tag binds, and what it stood for before. */
+type Change = readonly [prefix: string, before: string | undefined];
 
 /** What canonical form asks of a start tag. */
 export type StartTag = Pick<XmlElement, 'name' | 'prefix' | 'uri' | 'attributes' | 'declarations'>;
@@ -46,9 +48,7 @@ export class CanonicalWriter {
   /** What the output has in force here: prefix to namespace URI. No entry means not bound. */
   readonly #inForce: Map<string, string>;
   /** For each open element, what its start tag has changed; most change nothing. */
-  readonly #changes: ((readonly [prefix: string, uri: string | undefined])[] | undefined)[] = [];
-  /** What the start tag that is being written declares. */
-  #fresh: Binding[] | undefined;
+  readonly #changes: (Change[] | undefined)[] = [];
   readonly #inclusive: ReadonlySet<string>;
 
   /** `inForce`: what elements around the output already bind. */
@@ -66,29 +66,30 @@ export class CanonicalWriter {
 
   /** `inherited`: bindings of inclusive prefixes that the apex has from its ancestors; empty below the apex. */
   open(tag: StartTag, inherited: readonly Binding[] = []): void {
-    this.#fresh = undefined;
-    const changes = this.#changes.push(undefined) - 1;
-    this.#need(tag.prefix, tag.uri, changes);
-    for (const a of tag.attributes) if (a.prefix !== '') this.#need(a.prefix, a.uri, changes);
-    for (const [prefix, uri] of inherited) this.#need(prefix, uri, changes);
+    let changes = this.#need(tag.prefix, tag.uri);
+    for (const a of tag.attributes) if (a.prefix !== '') changes = this.#need(a.prefix, a.uri, changes);
+    for (const [prefix, uri] of inherited) changes = this.#need(prefix, uri, changes);
     if (this.#inclusive.size > 0) {
-      for (const [prefix, uri] of tag.declarations) if (this.#inclusive.has(prefix)) this.#need(prefix, uri, changes);
+      for (const [prefix, uri] of tag.declarations) if (this.#inclusive.has(prefix)) changes = this.#need(prefix, uri, changes);
     }
+    this.#changes.push(changes);
     let out = `<${tag.name}`;
-    for (const [prefix, uri] of inPrefixOrder(this.#fresh)) {
-      out += ` ${prefix === '' ? 'xmlns' : `xmlns:${prefix}`}="${attributeValue(uri)}"`;
+    for (const [prefix] of inPrefixOrder(changes)) {
+      out += ` ${prefix === '' ? 'xmlns' : `xmlns:${prefix}`}="${attributeValue(this.#inForce.get(prefix) ?? '')}"`;
     }
     for (const a of inOrder(tag.attributes)) out += ` ${a.name}="${attributeValue(a.value)}"`;
     this.#out += `${out}>`;
   }
 
-  /** Binds the prefix in the output where it does not stand for that namespace there already. */
-  #need(prefix: string, uri: string, changes: number): void {
+  /** Binds the prefix in the output where it does not stand for that namespace there already, and adds that to `changes`. */
+  #need(prefix: string, uri: string, changes?: Change[]): Change[] | undefined {
     const current = this.#inForce.get(prefix);
-    if ((current ?? '') === uri || prefix === 'xml') return;
-    (this.#changes[changes] ??= []).push([prefix, current]);
+    if ((current ?? '') === uri || prefix === 'xml') return changes;
     this.#inForce.set(prefix, uri);
-    (this.#fresh ??= []).push([prefix, uri]);
+    const change: Change = [prefix, current];
+    if (changes === undefined) return [change];
+    changes.push(change);
+    return changes;
   }
 
   text(value: string): void {
@@ -125,8 +126,8 @@ function inheritedOf(element: XmlElement, inclusive: ReadonlySet<string>): Bindi
   return [...found];
 }
 
-function inPrefixOrder(fresh: readonly Binding[] = []): readonly Binding[] {
-  return fresh.length < 2 ? fresh : [...fresh].sort((a, b) => byCodePoint(a[0], b[0]));
+function inPrefixOrder(changes: readonly Change[] = []): readonly Change[] {
+  return changes.length < 2 ? changes : [...changes].sort((a, b) => byCodePoint(a[0], b[0]));
 }
 
 /** Attributes in canonical order: namespace URI, then local name, those without namespace first. */

@@ -41,11 +41,10 @@ function linesOf(element: XmlElement, seen: Seen = []): Seen {
 }
 
 /** What saxes sees; undefined where it refuses. */
-function theirs(bytes: Uint8Array): { seen: Seen; forbidden: boolean; version: string | undefined } | undefined {
+function theirs(bytes: Uint8Array): { seen: Seen; forbidden: boolean } | undefined {
   const seen: Seen = [];
   let depth = 0;
   let forbidden = false;
-  let version: string | undefined;
   const parser = new SaxesParser({ xmlns: true });
   parser.on('opentag', (tag) => {
     depth++;
@@ -72,13 +71,11 @@ function theirs(bytes: Uint8Array): { seen: Seen; forbidden: boolean; version: s
     const decoded = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
     // saxes takes another byte order mark behind the one that the decoder took
     if (decoded.startsWith('\ufeff')) return undefined;
-    parser.write(decoded);
-    ({ version } = parser.xmlDecl);
-    parser.close();
+    parser.write(decoded).close();
   } catch {
     return undefined;
   }
-  return { seen, forbidden, version };
+  return { seen, forbidden };
 }
 
 /** What saxes 6 lets pass, and which rule it breaks. */
@@ -86,7 +83,7 @@ function isKnownLaxity(bytes: Uint8Array, detail: string): boolean {
   const text = Buffer.from(bytes).toString();
   return /name was to follow|is broken|has no value/.test(detail) && /[<\s][^\s<>=:"']+:(?:[-.0-9\u00b7\u203f\u2040]|[\u0300-\u036f])/.test(text) // Namespaces 3: a local part is an NCName
     || /namespace/.test(detail) && /xmlns(:[^=]*)?\s*=\s*(["'])(\s|&#|[^"']*(\s|&#[x0-9a-fA-F]+;)\2)/.test(text) // trimmed namespace names
-    || /processing instruction/.test(detail) && /<\?[^?\s]+:|<\?[^?\s]+\?\?>/.test(text) // '<?a??>', and colons in targets: Namespaces 7
+    || /processing instruction/.test(detail) && /<\?[^?\s]+:|<\?[^?\s]+\?(?!>)/.test(text) // a '?' right behind the target ('<?a??>', '<?x?ml ?>'): 2.6; colons in it: Namespaces 7
     || /encoding|XML 1\./.test(detail); // not the parser's to judge
 }
 
