@@ -1,6 +1,6 @@
 import { hash as oneShot } from 'node:crypto';
 import type { Fingerprint } from '../message.js';
-import { comparableId } from '../mime/content-type.js';
+import { comparableId, isCid } from '../mime/content-type.js';
 import { canonicalize } from '../xml/canonical.js';
 import { attribute, child } from '../xml/tree.js';
 import type { XmlNode } from '../xml/tree.js';
@@ -101,10 +101,6 @@ function allReferences(envelope: Envelope): DigestReference[] {
 
 function cidReferences(references: readonly DigestReference[]): DigestReference[] {
   return references.filter((r) => isCid(r.uri));
-}
-
-function isCid(href: string | undefined): href is string {
-  return href !== undefined && /^\s*cid:/i.test(href);
 }
 
 /** A URL to somewhere outside the package (eDelivery forbids them, Core 5.2.2.12 does not). */

@@ -59,7 +59,9 @@ function keepsPeppol(user: UserMessage, ping: boolean): void {
   }
   if (user.agreement?.value !== PEPPOL_AGREEMENT) throw mismatch(`AgreementRef ${user.agreement?.value ?? 'missing'} (4.3)`);
   if (ping) return;
-  if (user.payloads.length !== 1) throw mismatch(`${user.payloads.length} payloads (4.9)`);
+  const [payload, ...more] = user.payloads;
+  if (payload === undefined || more.length > 0) throw mismatch(`${user.payloads.length} payloads (4.9)`);
+  if (/^\s*(#|$)/.test(payload.href ?? '')) throw mismatch('the payload stands in the SOAP Body (4.9)');
   for (const name of ['originalSender', 'finalRecipient']) {
     if (!user.messageProperties.some((p) => p.name === name && p.value !== '')) throw mismatch(`no ${name} (4.9)`);
   }

@@ -99,15 +99,25 @@ export function boundaryOf(media: MediaType): string {
   return boundary;
 }
 
+/** Whether a reference means a part of the package: the scheme of a URI has no case (RFC 3986, 3.1), @href is an xs:token. */
+export function isCid(uri: string | undefined): uri is string {
+  return uri !== undefined && /^\s*cid:/i.test(uri);
+}
+
 /** A Content-ID, `start` or `cid:` value to compare by: white space and angle brackets off, percent-encoding undone. */
 export function comparableId(value: string): string {
-  let bare = value.trim();
-  if (/^cid:/i.test(bare)) bare = bare.slice(4);
-  if (bare.startsWith('<') && bare.endsWith('>') && bare.length > 1) bare = bare.slice(1, -1);
+  const bare = writtenId(value);
   if (!bare.includes('%')) return bare;
   try {
     return decodeURIComponent(bare);
   } catch {
     return bare;
   }
+}
+
+/** The same without undoing percent-encoding, which RFC 2392 has in `cid:` URIs and not in Content-ID fields. */
+export function writtenId(value: string): string {
+  let bare = value.trim();
+  if (/^cid:/i.test(bare)) bare = bare.slice(4);
+  return bare.startsWith('<') && bare.endsWith('>') && bare.length > 1 ? bare.slice(1, -1) : bare;
 }

@@ -1,8 +1,10 @@
 import { As4OnceError } from '../errors.js';
+import { securityHeaders } from '../ebms/header-blocks.js';
 import type { Envelope } from '../ebms/units.js';
 import { ATTACHMENT, EXCLUSIVE, NS } from '../security/algorithms.js';
 import type { Identity } from '../security/keys.js';
 import { readSignature, type SignedReference } from '../security/signature.js';
+import { MAX_BESIDE } from '../security/verify.js';
 import { contentTypeOf, messagingElement, messagingScope, signEnvelope, type SoapVersion } from '../security/sign.js';
 import { attributeValue, CanonicalWriter, characterData, write } from '../xml/canonical.js';
 import { child, type XmlElement } from '../xml/tree.js';
@@ -97,9 +99,9 @@ function copyOf(userMessage: XmlElement, soap: SoapVersion): string {
  * one that checks takes them from verifyEnvelope's answer. Empty where there is no signature that can be read.
  */
 export function claimedReferences(envelope: Envelope): readonly SignedReference[] {
-  const security = envelope.header === undefined ? undefined : child(envelope.header, NS.wsse, 'Security');
+  const [security] = securityHeaders(envelope);
   const signature = security === undefined ? undefined : child(security, NS.ds, 'Signature');
   if (signature === undefined) return [];
-  const read = readSignature(signature, (envelope.userMessage?.payloads.length ?? 0) + 2);
+  const read = readSignature(signature, (envelope.userMessage?.payloads.length ?? 0) + 2 + MAX_BESIDE);
   return 'ok' in read ? [] : read.references;
 }

@@ -1,6 +1,7 @@
 import { createHash, timingSafeEqual, type Hash } from 'node:crypto';
 import { SaxesParser } from 'saxes';
 import { CanonicalWriter } from '../xml/canonical.js';
+import { StreamDecoder } from '../xml/stream-decoder.js';
 import type { XmlAttribute } from '../xml/tree.js';
 import type { HashName } from './algorithms.js';
 
@@ -36,7 +37,7 @@ export class AttachmentDigest {
     this.#wanted = reference.digest;
     this.#octets = createHash(reference.hash).update(before);
     const form = formOf(mediaType);
-    if (form === 'xml') this.#other = new Canonical(createHash(reference.hash).update(before));
+    if (form === 'xml') this.#other = new Canonical(createHash(reference.hash).update(before), /;\s*charset\s*=\s*"?([^";\s]+)/i.exec(mediaType)?.[1]);
     else if (form === 'text') this.#other = new CrLf(createHash(reference.hash).update(before));
   }
 
@@ -87,7 +88,7 @@ class CrLf {
 class Canonical {
   readonly #hash: Hash;
   readonly #writer = new CanonicalWriter();
-  readonly #decoder = new TextDecoder('utf-8', { fatal: true });
+  readonly #decoder: StreamDecoder;
   readonly #parser = new SaxesParser({ xmlns: true });
   #given = 0;
   #depth = 0;
@@ -95,8 +96,9 @@ class Canonical {
   /** Set where the attachment has no canonical form here: broken, with a DOCTYPE, too deep, too large. */
   #without = false;
 
-  constructor(hash: Hash) {
+  constructor(hash: Hash, charset: string | undefined) {
     this.#hash = hash;
+    this.#decoder = new StreamDecoder(charset);
     const parser = this.#parser;
     parser.on('error', (error) => {
       throw error;
@@ -132,11 +134,11 @@ class Canonical {
 
   update(chunk: Uint8Array): void {
     this.#given += chunk.length;
-    this.#attempt(() => this.#parser.write(this.#decoder.decode(chunk, { stream: true })));
+    this.#attempt(() => this.#parser.write(this.#decoder.decode(chunk)));
   }
 
   end(): Uint8Array | undefined {
-    this.#attempt(() => this.#parser.write(this.#decoder.decode()).close());
+    this.#attempt(() => this.#parser.write(this.#decoder.end()).close());
     return this.#without ? undefined : this.#hash.digest();
   }
 

@@ -62,7 +62,7 @@ export function prepareDecryption(
     if (sessionKey === undefined) {
       const token = resolveToken(item.key.keyInfo, { security, ids: envelope.document.ids, known });
       const ours = typeof token === 'string'
-        ? undefined : keys.find((k) => k.certificate.fingerprint === token.certificate.fingerprint);
+        ? undefined : keys.find((k) => k.certificate.publicKey.equals(token.certificate.publicKey));
       if (ours === undefined) return refusal('decryption', CANNOT);
       sessionKey = unwrapKey(item.key.wrapped, ours.privateKey, item.key.transport, item.keyOctets);
       unwrapped.set(use, sessionKey);

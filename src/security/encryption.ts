@@ -1,5 +1,6 @@
+import { securityHeaders } from '../ebms/header-blocks.js';
 import type { Envelope } from '../ebms/units.js';
-import { comparableId } from '../mime/content-type.js';
+import { comparableId, isCid } from '../mime/content-type.js';
 import { attribute, child, children, type XmlElement } from '../xml/tree.js';
 import { ATTACHMENT, DIGESTS, NS, type AlgorithmPolicy, type HashName } from './algorithms.js';
 import type { KeyTransport } from './key-transport.js';
@@ -43,8 +44,8 @@ const MGFS: ReadonlyMap<string, HashName> = new Map([
   [`${NS.xenc11}mgf1sha384`, 'sha384'], [`${NS.xenc11}mgf1sha512`, 'sha512'],
 ]);
 
-/** Each costs an RSA operation; real messages have one. */
-const MAX_KEYS = 4;
+/** Each costs an RSA operation on the event loop; real messages have one, or one for each attachment. */
+const MAX_KEYS = 16;
 
 class Broken extends Error {
   readonly refusal: SecurityRefusal;
@@ -56,6 +57,8 @@ class Broken extends Error {
 const broken = (detail: string): never => {
   throw new Broken(refusal('malformed', detail));
 };
+const tooManyKeys = (count: number): Broken =>
+  new Broken(refusal('algorithm', `${count} EncryptedKeys, at most ${MAX_KEYS} are unwrapped`));
 const notAllowed = (what: string, algorithm: string): never => {
   throw new Broken(refusal('algorithm', `${what} ${algorithm.slice(0, 200)} is not allowed here`));
 };
@@ -65,7 +68,7 @@ const notAllowed = (what: string, algorithm: string): never => {
  * AS4 1.15): attachments by CipherReference, a Body by CipherValue. Structure only; no key is touched.
  */
 export function readEncryption(envelope: Envelope, algorithms: AlgorithmPolicy): ReadEncryption | SecurityRefusal {
-  const headers = envelope.header === undefined ? [] : children(envelope.header, NS.wsse, 'Security');
+  const headers = securityHeaders(envelope);
   const [security] = headers;
   if (security === undefined || headers.length > 1) {
     if (envelope.bodyEncrypted) return refusal('malformed', 'encrypted Body without one security header');
@@ -81,13 +84,13 @@ export function readEncryption(envelope: Envelope, algorithms: AlgorithmPolicy):
 
 function readItems(envelope: Envelope, security: XmlElement, algorithms: AlgorithmPolicy): EncryptedItem[] {
   const keys = children(security, NS.xenc, 'EncryptedKey');
-  if (keys.length > MAX_KEYS) broken(`${keys.length} EncryptedKeys`);
+  if (keys.length > MAX_KEYS) throw tooManyKeys(keys.length);
   const wrapped = new Map<XmlElement, WrappedKey>();
   const keyOf = (data: XmlElement): WrappedKey => {
     const element = keyElement(data, keys, envelope);
     const known = wrapped.get(element);
     if (known !== undefined) return known;
-    if (wrapped.size >= MAX_KEYS) broken('too many EncryptedKeys');
+    if (wrapped.size >= MAX_KEYS) throw tooManyKeys(wrapped.size + 1);
     const key = readKey(element, wrapped.size, algorithms);
     wrapped.set(element, key);
     return key;
@@ -95,7 +98,7 @@ function readItems(envelope: Envelope, security: XmlElement, algorithms: Algorit
 
   const cids = new Set<string>();
   for (const p of envelope.userMessage?.payloads ?? []) {
-    if (p.href?.startsWith('cid:') === true) cids.add(comparableId(p.href));
+    if (isCid(p.href)) cids.add(comparableId(p.href));
   }
   const items: EncryptedItem[] = [];
   for (const data of children(security, NS.xenc, 'EncryptedData')) {
@@ -183,7 +186,7 @@ function attachmentOf(data: XmlElement): string {
   const algorithm = transform === undefined ? '(none or several)' : (attribute(transform, '', 'Algorithm') ?? '');
   if (algorithm !== ATTACHMENT.ciphertext) notAllowed('transform', algorithm);
   const uri = attribute(reference, '', 'URI') ?? '';
-  return uri.startsWith('cid:') ? comparableId(uri) : broken('CipherReference is no cid: URI');
+  return isCid(uri) ? comparableId(uri) : broken('CipherReference is no cid: URI');
 }
 
 /** Follows xenc child elements, each of which has to be there exactly once. */

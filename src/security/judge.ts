@@ -92,26 +92,25 @@ function tokenOf(signature: JudgedElement, security: JudgedElement): X509Certifi
 }
 
 /**
- * eb:Messaging and Body have to be signed, by the ids that they carry in their places, and nothing else but
- * attachments.
+ * eb:Messaging and Body have to be signed, by the ids that they carry in their places, and nothing else but attachments
+ * and what stands in the security header itself.
  */
 function coversExactly(
   signature: JudgedElement, root: JudgedElement, header: JudgedElement, unchecked: string[],
 ): void {
+  const beside = judgedChild(header, WSSE, 'Security').elements.filter((e) => e !== signature).flatMap(idsOf).map((id) => `#${id}`);
   const messaging = idsOf(judgedChild(header, EB, 'Messaging')).map((id) => `#${id}`);
   const body = idsOf(judgedChild(root, root.uri, 'Body')).map((id) => `#${id}`);
   const references = judgedChildren(judgedChild(signature, DS, 'SignedInfo'), DS, 'Reference');
   const uris = references.map((r) => r.attributes.get('URI') ?? '');
   for (const uri of uris) {
-    if (uri.startsWith('cid:')) unchecked.push(uri);
-    else if (!messaging.includes(uri) && !body.includes(uri)) {
+    if (/^cid:/i.test(uri)) unchecked.push(uri);
+    else if (!messaging.includes(uri) && !body.includes(uri) && !beside.includes(uri)) {
       throw new NotJudged(`${uri.slice(0, 100)} is signed, but is neither eb:Messaging nor Body`);
     }
   }
-  const both = uris.some((u) => messaging.includes(u)) && uris.some((u) => body.includes(u));
-  if (uris.length - unchecked.length !== 2 || !both) {
-    throw new NotJudged('not exactly eb:Messaging and Body are signed');
-  }
+  const once = (ids: readonly string[]): boolean => uris.filter((u) => ids.includes(u)).length === 1;
+  if (!once(messaging) || !once(body)) throw new NotJudged('not eb:Messaging and Body are signed, each once');
 }
 
 /**
@@ -150,7 +149,7 @@ function check(text: string, signer: X509Certificate): string[] {
   const innards = signed as unknown as Innards;
   const validate = innards.validateReference.bind(signed);
   innards.validateReference = (reference, document) =>
-    (reference.uri.startsWith('cid:') ? '' : validate(reference, document));
+    (/^cid:/i.test(reference.uri) ? '' : validate(reference, document));
   const [node, ...more] = signed.findSignatures(innards.parseTransformInput(text, 'envelope').ownerDocument);
   if (node === undefined || more.length > 0) throw new NotJudged('not exactly one ds:Signature in the envelope');
   signed.loadSignature(node);

@@ -1,4 +1,4 @@
-import { createHash, createPrivateKey, generateKeyPairSync, randomBytes, sign, type KeyObject } from 'node:crypto';
+import { createHash, createPrivateKey, createPublicKey, generateKeyPairSync, randomBytes, sign, type KeyObject } from 'node:crypto';
 import { systemClock } from '../clock.js';
 import { As4OnceError } from '../errors.js';
 import { certificateOf, type Certificate } from './certificate.js';
@@ -81,6 +81,8 @@ export interface SelfSignedOptions {
   readonly bits?: number;
   /** Signs instead of the certificate's own key. */
   readonly issuer?: Identity;
+  /** Has the key of this one, which it replaces. */
+  readonly renews?: Identity;
   /** May itself issue certificates. */
   readonly authority?: boolean;
 }
@@ -91,7 +93,8 @@ const RSA_WITH_SHA256 = '1.2.840.113549.1.1.11';
  * Makes an RSA key and a certificate for tests, the demo and a first try. Not a way to get a production certificate.
  */
 export function selfSigned(commonName: string, options: SelfSignedOptions = {}): Identity {
-  const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: options.bits ?? 2_048 });
+  const privateKey = options.renews?.privateKey ?? generateKeyPairSync('rsa', { modulusLength: options.bits ?? 2_048 }).privateKey;
+  const publicKey = createPublicKey(privateKey);
   const notBefore = options.notBefore ?? systemClock.now() - 3_600_000;
   const notAfter = notBefore + (options.days ?? 3_650) * 86_400_000;
   const pair = sequence(writeOid('2.5.4.3'), writeDer(TAG.utf8String, Buffer.from(commonName)));

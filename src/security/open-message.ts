@@ -1,14 +1,15 @@
 import { createHash, type Hash, hash } from 'node:crypto';
 import type { StoredBody } from '../delivery/port.js';
 import type { Envelope, UserMessage } from '../ebms/units.js';
+import { notUnderstood } from '../ebms/header-blocks.js';
 import { As4OnceError } from '../errors.js';
 import type { Limits } from '../limits.js';
 import type { Fingerprint } from '../message.js';
-import { comparableId } from '../mime/content-type.js';
+import { comparableId, writtenId } from '../mime/content-type.js';
 import type { PartHead } from '../mime/part-head.js';
-import { canonicalize } from '../xml/canonical.js';
 import type { XmlElement } from '../xml/tree.js';
 import { STRICT } from './algorithms.js';
+import { bodyPayloads, writtenOut } from './body-payload.js';
 import { decryptBody, prepareDecryption, type Decryption, type DecryptionKey } from './decrypt.js';
 import { payloadPlans, type PayloadPlan } from './part-info.js';
 import { PayloadIntake, thrown, type Payload, type PayloadSink } from './payload.js';
@@ -84,6 +85,8 @@ export class OpenMessage {
       throw new As4OnceError('PMODE_MISMATCH', `${user.service.value} ${user.action}`.slice(0, 200));
     }
     // what no signature could make right is told as what it is
+    const foreign = notUnderstood(envelope);
+    if (foreign !== undefined) throw new As4OnceError('FEATURE_UNSUPPORTED', `header ${foreign.name.slice(0, 100)} of ${foreign.uri.slice(0, 200)} must be understood`);
     const plans = payloadPlans(user);
     const answer = verifyEnvelope(envelope, { ...pmode, now: options.now() });
     if (!answer.ok && (pmode.signature === 'required' || answer.reason !== 'unsigned')) throw thrown(answer);
@@ -101,22 +104,28 @@ export class OpenMessage {
 
   /** A part begins. Throws MIME_BROKEN, POLICY_FAILED or DECRYPTION_FAILED. */
   begin(head: PartHead): void {
-    const contentId = head.contentId === undefined ? undefined : comparableId(head.contentId);
-    const plan = this.#plans.find((p) => p.contentId !== undefined && p.contentId === contentId);
+    const plan = this.#planFor(head.contentId ?? '');
     if (plan === undefined) throw new As4OnceError('MIME_BROKEN', `part ${head.index} is no payload of the message`);
     if (this.#payloads.has(plan) || this.#plan === plan) {
       throw new As4OnceError('MIME_BROKEN', `two parts ${plan.href ?? ''}`.slice(0, 200));
     }
-    const key = this.#decrypt().attachments.get(contentId ?? '');
+    const key = this.#decrypt().attachments.get(plan.contentId ?? '');
     if (key === undefined && this.#pmode.encryption === 'required') {
       throw new As4OnceError('POLICY_FAILED', `${(plan.href ?? '').slice(0, 200)} is not encrypted`);
     }
-    const reference = this.verified?.attachments.find((r) => r.contentId === contentId);
+    const reference = this.verified?.attachments.find((r) => r.contentId === plan.contentId);
     const partType = head.contentType ?? '';
     const checks = { plan, key, reference, partType, fields: head.fields, maxBytes: this.#options.maxPayload };
     this.#plan = plan;
     this.#intake = new PayloadIntake(checks, this.#options.openPayload());
     if (this.verified === undefined) this.#hash = createHash('sha256');
+  }
+
+  /** RFC 2392: the field as it is written; some senders have percent-encoded it as in the URI. */
+  #planFor(contentId: string): PayloadPlan | undefined {
+    const [written, lenient] = [writtenId(contentId), comparableId(contentId)];
+    const attached = this.#plans.filter((p) => p.contentId !== undefined);
+    return attached.find((p) => p.contentId === written) ?? attached.find((p) => p.contentId === lenient);
   }
 
   async data(bytes: Uint8Array): Promise<void> {
@@ -136,10 +145,8 @@ export class OpenMessage {
     const body = this.#body();
     const missing = this.#plans.find((p) => p.contentId !== undefined && !this.#payloads.has(p));
     if (missing !== undefined) throw new As4OnceError('MIME_BROKEN', `no part ${missing.href ?? ''}`.slice(0, 200));
-    for (const plan of this.#plans) {
-      if (plan.contentId === undefined) {
-        this.#payloads.set(plan, { ...plan, partType: 'application/xml', body: await this.#stored(body) });
-      }
+    for (const [plan, element] of bodyPayloads(body, this.#plans)) {
+      this.#payloads.set(plan, { ...plan, partType: 'application/xml', body: await this.#stored(writtenOut(element)) });
     }
     const payloads = this.#plans.flatMap((plan) => this.#payloads.get(plan) ?? []);
     return {
@@ -182,9 +189,9 @@ export class OpenMessage {
     return decryptedBody;
   }
 
-  async #stored(body: XmlElement): Promise<StoredBody> {
+  async #stored(document: string): Promise<StoredBody> {
     const sink = this.#options.openPayload();
-    for (const node of body.children) if (node.kind === 'element') await sink.write(Buffer.from(canonicalize(node)));
+    await sink.write(Buffer.from(document));
     return await sink.finish();
   }
 }

@@ -1,10 +1,11 @@
+import { trim } from '../ebms/elements.js';
 import type { PartInfo, UserMessage } from '../ebms/units.js';
 import { As4OnceError } from '../errors.js';
-import { comparableId } from '../mime/content-type.js';
+import { comparableId, isCid } from '../mime/content-type.js';
 
 /** What a PartInfo promises about its payload (ebMS Core 5.2.2.12 and 13, AS4 3.1). */
 export interface PayloadPlan {
-  /** As written; absent for the SOAP Body. */
+  /** As written, without white space around it (an xs:token); absent for the SOAP Body, `#id` for an element in it. */
   readonly href?: string;
   /** Set for an attachment. */
   readonly contentId?: string;
@@ -25,15 +26,16 @@ const ENCODING_NAME = /^[A-Za-z][A-Za-z0-9._-]{0,39}$/;
  */
 export function payloadPlans(message: UserMessage): readonly PayloadPlan[] {
   return message.payloads.map((part) => {
-    const { href } = part;
-    if (href !== undefined && !href.startsWith('cid:') && !href.startsWith('#')) {
+    const href = part.href === undefined ? undefined : trim(part.href);
+    const attached: boolean = isCid(href);
+    if (href !== undefined && !attached && !href.startsWith('#')) {
       throw new As4OnceError('EXTERNAL_PAYLOAD', href.slice(0, 200));
     }
     const mimeType = property(part, 'MimeType');
     const compression = property(part, 'CompressionType') ?? '';
     const characterSet = property(part, 'CharacterSet');
     const name = href ?? 'the SOAP Body';
-    if (compression !== '' && (compression !== GZIP || href?.startsWith('cid:') !== true)) {
+    if (compression !== '' && (compression !== GZIP || !attached)) {
       const detail = `${name.slice(0, 200)}: CompressionType ${compression.slice(0, 80)}`;
       throw new As4OnceError('DECOMPRESSION_FAILED', detail);
     }
@@ -46,7 +48,7 @@ export function payloadPlans(message: UserMessage): readonly PayloadPlan[] {
     return {
       properties: part.properties, compressed: compression !== '',
       ...(href === undefined ? {} : { href }),
-      ...(href?.startsWith('cid:') === true ? { contentId: comparableId(href) } : {}),
+      ...(attached && href !== undefined ? { contentId: comparableId(href) } : {}),
       ...(mimeType === undefined ? {} : { mimeType }),
       ...(characterSet === undefined ? {} : { characterSet }),
     };

@@ -1,3 +1,4 @@
+import { isCid } from '../mime/content-type.js';
 import type { XmlElement } from '../xml/tree.js';
 import { ATTACHMENT, DIGESTS, EXCLUSIVE, HASH_OCTETS, NS, SIGNATURES, type HashName } from './algorithms.js';
 import { refusal, type SecurityRefusal } from './refusal.js';
@@ -85,7 +86,7 @@ function readReference(reference: XmlElement): SignedReference {
   const uri = plainAttribute(reference, 'URI') ?? fail('ds:Reference without URI');
   const [transform, ...more] = elements(transforms);
   if (!is(transform, 'Transform') || more.length > 0) return fail(`${uri} has not exactly one transform`);
-  const kind = transformOf(transform, uri.startsWith('cid:'));
+  const kind = transformOf(transform, isCid(uri));
   const hash = DIGESTS.get(algorithmOf(method));
   if (hash === undefined || elements(method).length > 0) throw unknown('digest', method);
   const digest = base64Of(value);

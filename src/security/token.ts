@@ -10,9 +10,13 @@ export type TokenForm = 'binaryToken' | 'path' | 'keyIdentifier' | 'thumbprint' 
 export interface Token {
   readonly form: TokenForm;
   readonly certificate: Certificate;
+  /** Other configured certificates of the very key that was named: one that replaces another keeps its key identifier. */
+  readonly twins: readonly Certificate[];
   /** Further certificates that came along (PKIPath), end entity excluded. Material only, nothing believes them. */
   readonly path: readonly Certificate[];
 }
+
+const NONE: readonly never[] = [];
 
 /** What is searched: the security header that holds the tokens, and the certificates one knows by configuration. */
 export interface TokenScope {
@@ -22,7 +26,7 @@ export interface TokenScope {
 }
 
 /**
- * Resolves a ds:KeyInfo to one certificate. A string says why not. A BinarySecurityToken has to be a child of the same
+ * Resolves a ds:KeyInfo to one key and its certificate. A string says why not. A BinarySecurityToken has to be a child of the same
  * security header; identifiers and issuer with serial number are looked up among the known certificates only.
  */
 export function resolveToken(keyInfo: XmlElement, scope: TokenScope): Token | string {
@@ -64,12 +68,12 @@ function fromNamed(named: XmlElement, scope: TokenScope): Token | string {
 function fromBinary(token: XmlElement, type: string): Token | string {
   if (type === TOKEN.pkiPath) {
     const [certificate, ...path] = pathOf(base64Of(token) ?? new Uint8Array()) ?? [];
-    return certificate === undefined ? 'BinarySecurityToken is not a PKIPath' : { form: 'path', certificate, path };
+    return certificate === undefined ? 'BinarySecurityToken is not a PKIPath' : { form: 'path', certificate, twins: NONE, path };
   }
   if (type !== TOKEN.x509v3) return `BinarySecurityToken of type ${type.slice(0, 200)}`;
   const certificate = certificateIn(token);
   return certificate === undefined
-    ? 'BinarySecurityToken is not a certificate' : { form: 'binaryToken', certificate, path: [] };
+    ? 'BinarySecurityToken is not a certificate' : { form: 'binaryToken', certificate, twins: NONE, path: NONE };
 }
 
 /** The certificate that an element holds in base64, and holds alone. */
@@ -84,7 +88,7 @@ function fromX509Data(data: XmlElement, scope: TokenScope): Token | string {
   if (one.local === 'X509Certificate') {
     const certificate = certificateIn(one);
     return certificate === undefined
-      ? 'X509Certificate is not a certificate' : { form: 'embedded', certificate, path: [] };
+      ? 'X509Certificate is not a certificate' : { form: 'embedded', certificate, twins: NONE, path: NONE };
   }
   if (one.local === 'X509SKI') {
     const wanted = Buffer.from(base64Of(one) ?? []).toString('base64');
@@ -110,10 +114,11 @@ function byKeyIdentifier(wanted: string, scope: TokenScope): Token | string {
 function among(found: readonly Certificate[], form: TokenForm, what: string): Token | string {
   const [certificate] = found;
   if (certificate === undefined) return `no configured certificate has ${what}`;
-  if (found.some((c) => c.fingerprint !== certificate.fingerprint)) {
+  const twins = found.filter((c) => c.fingerprint !== certificate.fingerprint);
+  if (twins.some((c) => form !== 'keyIdentifier' || !c.publicKey.equals(certificate.publicKey))) {
     return `several configured certificates have ${what}`;
   }
-  return { form, certificate, path: [] };
+  return { form, certificate, twins, path: NONE };
 }
 
 /** The one child element, or undefined where there is none or more than one. */

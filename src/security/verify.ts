@@ -1,6 +1,7 @@
 import { hash, type KeyObject, timingSafeEqual, verify } from 'node:crypto';
+import { securityHeaders } from '../ebms/header-blocks.js';
 import type { Envelope } from '../ebms/units.js';
-import { comparableId } from '../mime/content-type.js';
+import { comparableId, isCid } from '../mime/content-type.js';
 import { canonicalize } from '../xml/canonical.js';
 import { child, children, type XmlElement } from '../xml/tree.js';
 import { NS, STRICT, type AlgorithmPolicy } from './algorithms.js';
@@ -46,7 +47,7 @@ export type Verification = Verified | SecurityRefusal;
 
 /**
  * Verifies the one signature of an envelope: over exactly eb:Messaging, the SOAP Body and every PartInfo's attachment
- * (AS4 5.1.4 to 5.1.7). References are resolved in the very tree that the header was read from, and have to be those
+ * (AS4 5.1.4 to 5.1.7), and what its own security header says of itself (a wsu:Timestamp, say). References are resolved in the very tree that the header was read from, and have to be those
  * elements themselves, so that an element moved elsewhere is no use to a forger. Cheap checks come first; what it
  * costs is bounded by the size of the envelope and the number of PartInfos. Attachments are left to the caller.
  */
@@ -55,14 +56,15 @@ export function verifyEnvelope(envelope: Envelope, options: VerifyOptions): Veri
   if ('ok' in found) return found;
   const { security, signature } = found;
   const algorithms = options.algorithms ?? STRICT;
-  const cids = envelope.userMessage?.payloads.flatMap((p) => (p.href?.startsWith('cid:') === true ? [p.href] : []))
+  const cids = envelope.userMessage?.payloads.flatMap((p) => (isCid(p.href) ? [p.href] : []))
     ?? [];
-  const read = readSignature(signature, cids.length + 2);
+  const beside = signable(security);
+  const read = readSignature(signature, cids.length + 2 + beside.length);
   if ('ok' in read) return read;
   const weak = weakness(read, algorithms);
   if (weak !== undefined) return refusal('algorithm', `the P-Mode does not allow ${weak}`);
 
-  const covered = cover(envelope, read.references, cids, options);
+  const covered = cover(envelope, read.references, cids, beside, options);
   if ('ok' in covered) return covered;
   const comment = messageIdComment(envelope);
   if (comment !== undefined) return comment;
@@ -86,12 +88,13 @@ interface Found {
 }
 
 /**
- * The signature is a child of the one wsse:Security that is a child of the SOAP Header; elsewhere none is looked for.
+ * The signature is a child of the one wsse:Security for us that is a child of the SOAP Header; elsewhere none is looked
+ * for.
  */
 function findSignature(envelope: Envelope): Found | SecurityRefusal {
-  const headers = envelope.header === undefined ? [] : children(envelope.header, NS.wsse, 'Security');
+  const headers = securityHeaders(envelope);
   const [security] = headers;
-  if (security === undefined) return refusal('unsigned', 'no wsse:Security header');
+  if (security === undefined) return refusal('unsigned', 'no wsse:Security header for this receiver');
   if (headers.length > 1) return refusal('severalSignatures', 'more than one wsse:Security header');
   const signatures = children(security, NS.ds, 'Signature');
   const [signature] = signatures;
@@ -102,6 +105,17 @@ function findSignature(envelope: Envelope): Found | SecurityRefusal {
   return { security, signature };
 }
 
+/** Elements of the security header that senders sign beside the message (AS4 appendix A signs the Timestamp); more are none. */
+export const MAX_BESIDE = 8;
+
+function signable(security: XmlElement): readonly XmlElement[] {
+  return [
+    ...children(security, NS.wsu, 'Timestamp'),
+    ...children(security, NS.wsse11, 'SignatureConfirmation'),
+    ...children(security, NS.wsse, 'BinarySecurityToken'),
+  ].slice(0, MAX_BESIDE);
+}
+
 function weakness(read: ReadSignature, algorithms: AlgorithmPolicy): string | undefined {
   if (!algorithms.signatures.has(read.method)) return read.method;
   return read.references.find((r) => !algorithms.digests.has(r.digestMethod))?.digestMethod;
@@ -109,7 +123,8 @@ function weakness(read: ReadSignature, algorithms: AlgorithmPolicy): string | un
 
 /** Holds the reference set against what has to be signed: nothing missing, nothing twice, nothing else. */
 function cover(
-  envelope: Envelope, references: readonly SignedReference[], cids: readonly string[], options: VerifyOptions,
+  envelope: Envelope, references: readonly SignedReference[], cids: readonly string[], beside: readonly XmlElement[],
+  options: VerifyOptions,
 ): Covered | SecurityRefusal {
   const { messaging, body } = envelope;
   if (messaging === undefined || body === undefined) return refusal('malformed', 'no eb:Messaging or no SOAP Body');
@@ -134,7 +149,7 @@ function cover(
     }
     const target = uri.startsWith('#') ? envelope.document.ids.get(uri.slice(1)) : undefined;
     if (target === undefined) return refusal('dangling', `${uri.slice(0, 200)} is not one element of the envelope`);
-    if ((target !== messaging && target !== body) || signed.has(target)) return outside(uri);
+    if ((target !== messaging && target !== body && !beside.includes(target)) || signed.has(target)) return outside(uri);
     signed.add(target);
     if (target !== body || !envelope.bodyEncrypted) elements.push({ element: target, reference });
     else if (options.decryptedBody !== undefined) elements.push({ element: options.decryptedBody, reference });
@@ -149,7 +164,7 @@ function cover(
 }
 
 const outside = (uri: string): SecurityRefusal =>
-  refusal('referenceSet', `${uri.slice(0, 200)} is signed twice, or is not eb:Messaging, Body or a PartInfo`);
+  refusal('referenceSet', `${uri.slice(0, 200)} is signed twice, or is not eb:Messaging, Body, a PartInfo or the security header's own`);
 
 /** Comments are no part of what is signed; in a MessageId they serve nobody but a forger. */
 function messageIdComment(envelope: Envelope): SecurityRefusal | undefined {
@@ -187,32 +202,43 @@ interface Authentication extends Found {
 
 type Unauthenticated = Omit<Authentication, 'signature'>;
 
-/** Whose key signed, whether it is believed, and whether it is the key of the party that the header names. */
+/** Whose key signed, whether one of its certificates is believed, and whether that is the party that the header names. */
 function authenticate({ envelope, security, read, covered, options, algorithms }: Unauthenticated): Verification {
-  const { trust, now } = options;
+  const { trust } = options;
   const known = [...trust.anchors, ...(trust.intermediates ?? []), ...(options.known ?? [])];
   const token = resolveToken(read.keyInfo, { security, ids: envelope.document.ids, known });
   if (typeof token === 'string') return refusal('token', token);
-  const signer = token.certificate;
-  const { rsaBits: bits } = signer;
+  const { certificate } = token;
+  const { rsaBits: bits } = certificate;
   if (bits === undefined) return refusal('algorithm', 'the signer has no RSA key');
   if (bits < algorithms.minRsaBits || bits > MAX_RSA_BITS) return refusal('weakKey', `RSA key of ${bits} bits`);
-  if (!signer.signs) return refusal('untrusted', `${signer.subject.text} may not sign messages (keyUsage)`);
-  if (!signatureFits(read, signer.publicKey)) {
-    return refusal('signatureValue', `SignatureValue is not by the key of ${signer.subject.text}`);
-  }
-  const trusted = checkTrust(signer, token.path, trust, now);
-  if (!trusted.ok) return refusal(trusted.reason, trusted.detail);
-  if (options.party === 'commonName') {
-    const from = envelope.userMessage?.from.ids ?? [];
-    if (from.length === 0 || from.some((p) => p.value !== signer.subject.commonName)) {
-      const claimed = from.map((p) => p.value).join(', ').slice(0, 200);
-      return refusal('party', `From is ${claimed}, the signer is ${signer.subject.commonName ?? 'nameless'}`);
-    }
+  if (!signatureFits(read, certificate.publicKey)) {
+    return refusal('signatureValue', `SignatureValue is not by the key of ${certificate.subject.text}`);
   }
   const { attachments, bodyPending } = covered;
   const { method, references } = read;
-  return { ok: true, signer, token: token.form, method, references, attachments, bodyPending, until: trusted.until };
+  let refused: SecurityRefusal | undefined;
+  for (const signer of [certificate, ...token.twins]) {
+    const until = believedUntil(signer, token.path, envelope, options);
+    if (typeof until === 'number') return { ok: true, signer, token: token.form, method, references, attachments, bodyPending, until };
+    refused ??= until;
+  }
+  return refused ?? refusal('token', 'no certificate');
+}
+
+/** Until when the certificate bears the signature of that header, epoch ms. */
+function believedUntil(
+  signer: Certificate, path: readonly Certificate[], envelope: Envelope, { trust, now, party }: VerifyOptions,
+): number | SecurityRefusal {
+  if (!signer.signs) return refusal('untrusted', `${signer.subject.text} may not sign messages (keyUsage)`);
+  const trusted = checkTrust(signer, path, trust, now);
+  if (!trusted.ok) return refusal(trusted.reason, trusted.detail);
+  const from = envelope.userMessage?.from.ids ?? [];
+  if (party === 'commonName' && (from.length === 0 || from.some((p) => p.value !== signer.subject.commonName))) {
+    const claimed = from.map((p) => p.value).join(', ').slice(0, 200);
+    return refusal('party', `From is ${claimed}, the signer is ${signer.subject.commonName ?? 'nameless'}`);
+  }
+  return trusted.until;
 }
 
 /** Verification time grows with the square of the key. */

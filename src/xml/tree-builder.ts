@@ -1,9 +1,8 @@
 import type { ErrorCode } from '../errors.js';
-import { Namespaces, XML_NAMESPACE, type NamespaceDeclaration } from './namespaces.js';
+import { Namespaces, type NamespaceDeclaration } from './namespaces.js';
 import type { RawAttribute, XmlHandler } from './reader.js';
-import type { XmlAttribute, XmlDocument, XmlElement, XmlNode } from './tree.js';
+import { isId, type XmlAttribute, type XmlDocument, type XmlElement, type XmlNode } from './tree.js';
 
-const WSU = 'http://docs.oasis-open.org/wss/2004/01/oasis-200401-wss-wssecurity-utility-1.0.xsd';
 const NONE: readonly never[] = [];
 
 /**
@@ -59,8 +58,8 @@ export class TreeBuilder implements XmlHandler {
       kind: 'element', name, prefix, local: colon === -1 ? name : name.slice(colon + 1), uri: this.#uriOf(prefix),
       attributes, declarations, children: [], parent,
     };
-    for (const { uri, local, value } of attributes) {
-      if (isId(uri, local)) this.#identify(element, value, uri !== '');
+    for (const attribute of attributes) {
+      if (isId(attribute)) this.#identify(element, attribute.value, attribute.uri !== '');
     }
     if (parent === undefined) {
       this.#root = element;
@@ -153,11 +152,6 @@ function isDeclaration(name: string): boolean {
 
 function repeats<T>(list: readonly T[], key: (one: T) => string): boolean {
   return list.length > 1 && new Set(list.map(key)).size < list.length;
-}
-
-function isId(uri: string, local: string): boolean {
-  if (uri === '') return local === 'Id' || local === 'ID' || local === 'id';
-  return (uri === WSU && local === 'Id') || (uri === XML_NAMESPACE && local === 'id');
 }
 
 /** Whether the element lies below a Body that is a child of the root and in its namespace. */

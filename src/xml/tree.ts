@@ -1,3 +1,5 @@
+import { XML_NAMESPACE } from './namespaces.js';
+
 /**
  * The one small tree of an XML document. The strict parser (xml/parse.ts) builds it once; header reading, signature
  * verification and canonical form all work on it, so that what is read is what was verified.
@@ -44,6 +46,14 @@ export interface XmlDocument {
   readonly root: XmlElement;
   /** Elements by wsu:Id, xml:id, Id, ID or id (unique: duplicates are refused by the parser where asked). */
   readonly ids: ReadonlyMap<string, XmlElement>;
+}
+
+const WSU = 'http://docs.oasis-open.org/wss/2004/01/oasis-200401-wss-wssecurity-utility-1.0.xsd';
+
+/** Whether the attribute names its element: wsu:Id, xml:id, or an Id without namespace. */
+export function isId({ uri, local }: XmlAttribute): boolean {
+  if (uri === '') return local === 'Id' || local === 'ID' || local === 'id';
+  return (uri === WSU && local === 'Id') || (uri === XML_NAMESPACE && local === 'id');
 }
 
 /** Direct child elements of that namespace and name. */

@@ -115,6 +115,7 @@ describe('the endpoint refuses, with a signed Error of the right code and withou
     ['encryption for somebody else', 'EBMS:0102', () => honest({ ...text, receiver: neighbour.certificate })],
     ['another agreement', 'EBMS:0010', () => honest({ ...text, agreement: 'urn:other' })],
     ['an external payload (TA08)', 'EBMS:0011', () => honest({ ...text, plan: { spelling: { shape: (x: string) => x.replace(/href="cid:[^"]*"/, 'href="http://example.org/payload"') } } })],
+    ['a payload in the SOAP Body (Peppol 4.9)', 'EBMS:0010', () => honest({ ...text, plan: { spelling: { shape: (x: string) => x.replace(/ href="cid:[^"]*"/, '') } } })],
     ['no MimeType (TA26)', 'EBMS:0003', () => honest({ ...text, plan: { spelling: { shape: (x: string) => x.replace(/<eb:Property name="MimeType">[^<]*<\/eb:Property>/, '') } } })],
   ])('%s', async (_, code, build) => {
     const message = build();

@@ -45,6 +45,27 @@ describe('an XML attachment', () => {
     }
   });
 
+  it.each<[string, string, (text: string) => Buffer]>([
+    ['UTF-16 with a byte order mark', '<a b="\u00fc">\u{1F600}</a>', (text) => Buffer.from(`\ufeff${text}`, 'utf16le')],
+    ['UTF-16, big endian', '<a b="\u00fc">\u{1F600}</a>', (text) => Buffer.from(`\ufeff${text}`, 'utf16le').swap16()],
+    ['ISO-8859-1 by its declaration', '<?xml version="1.0" encoding="ISO-8859-1"?><a>\u00fc</a>', (text) => Buffer.from(text, 'latin1')],
+    ['windows-1252 by its declaration', "<?xml version='1.0' encoding='windows-1252' ?>\n<a>\u20ac</a>", (text) => Buffer.from(text.replace('\u20ac', '\x80'), 'latin1')],
+    ['UTF-8 with a byte order mark', '<a>\u00fc</a>', (text) => Buffer.from(`\ufeff${text}`)],
+  ])('in %s is digested in canonical form too, which is UTF-8', (_name, text, encode) => {
+    const content = encode(text);
+    const digest = sha256(canonical(text.replace(/ encoding=(["'])[^"']*\1/, '')));
+    expect(accepted(content, 'application/xml', digest)).toBe(true);
+    expect(accepted(content, 'application/xml', sha256('something else'))).toBe(false);
+  });
+
+  it('in another encoding than its bytes are has none', () => {
+    const text = '<?xml version="1.0"?><a>\u00fc</a>';
+    const latin1 = Buffer.from(text, 'latin1');
+    expect(accepted(latin1, 'application/xml', sha256(canonical(text)))).toBe(false);
+    expect(accepted(latin1, 'application/xml; charset="iso-8859-1"', sha256(canonical(text)))).toBe(true);
+    expect(accepted(latin1, 'application/xml; charset=no-such', sha256(canonical(text)))).toBe(false);
+  });
+
   it('has no canonical form under another media type', () => {
     const text = '<a b="2" a="1"/>';
     for (const type of ['application/gzip', 'application/octet-stream', '', 'application/xml-dtd', 'model/x+xml']) {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { makeIdentity } from '../../conformance/keys.js';
-import { LEGACY } from '../../src/security/algorithms.js';
+import { LEGACY, TOKEN } from '../../src/security/algorithms.js';
 import { selfSigned } from '../../src/security/keys.js';
 import { verifyEnvelope } from '../../src/security/verify.js';
 import { as4Message, identity } from '../support/messages.js';
@@ -44,6 +44,53 @@ describe('signature wrapping', () => {
     ['an evil token with the same Id', (e) => before(e, BST, find(e, BST)), ['DUPLICATE_ID']],
   ])('%s', (_name, tamper, reasons) => {
     expect(reasons).toContain(outcome(tamper));
+  });
+});
+
+/** Something in the security header, signed beside the message, as AS4's own samples (appendix A) sign the Timestamp. */
+const WSU = 'xmlns:wsu="http://docs.oasis-open.org/wss/2004/01/oasis-200401-wss-wssecurity-utility-1.0.xsd"';
+const STAMP = `<wsu:Timestamp ${WSU} wsu:Id="stamp"><wsu:Created>2026-01-01T00:00:00Z</wsu:Created></wsu:Timestamp>`;
+const CONFIRMATION = `<b:SignatureConfirmation xmlns:b="http://docs.oasis-open.org/wss/oasis-wss-wssecurity-secext-1.1.xsd" ${WSU} wsu:Id="confirmation"/>`;
+const referTo = (e: string, id: string): string => e.replace(/<\/ds:SignedInfo>/, (end) =>
+  `${find(e, REFERENCE).replace(/URI="[^"]*"/, `URI="#${id}"`).replace(/<ds:DigestValue>[^<]*/, `<ds:DigestValue>for ${id}`)}${end}`);
+const inSecurity = (e: string, what: string): string => before(e, /<wsse:BinarySecurityToken/, what);
+
+describe('what the security header says of itself', () => {
+  it.each<[string, (e: string) => string, string]>([
+    ['a signed Timestamp (it was refused once, with the samples of the standard)', (e) => resign(referTo(inSecurity(e, STAMP), 'stamp'), sender.key), 'ok'],
+    ['a signed SignatureConfirmation', (e) => resign(referTo(inSecurity(e, CONFIRMATION), 'confirmation'), sender.key), 'ok'],
+    ['its own token, signed', (e) => resign(referTo(e, /wsu:Id="([^"]*)"/.exec(find(e, BST))?.[1] ?? ''), sender.key), 'ok'],
+    ['a Timestamp that nobody signed', (e) => inSecurity(e, STAMP), 'ok'],
+    ['a signed Timestamp that was changed', (e) => resign(referTo(inSecurity(e, STAMP), 'stamp'), sender.key).replace('2026-01-01T', '2027-01-01T'), 'digest'],
+    ['a Timestamp signed twice', (e) => resign(referTo(referTo(inSecurity(e, STAMP), 'stamp'), 'stamp'), sender.key), 'referenceSet'],
+    ['a signed Timestamp elsewhere', (e) => resign(referTo(before(e, MESSAGING, STAMP), 'stamp'), sender.key), 'referenceSet'],
+    ['something else of the header, signed', (e) => resign(referTo(inSecurity(e, `<x:y xmlns:x="urn:x" ${WSU} wsu:Id="y"/>`), 'y'), sender.key), 'referenceSet'],
+    ['a Timestamp signed in place of the Body', (e) => resign(inSecurity(e, STAMP).replace(/URI="#[^"]*body[^"]*"/i, 'URI="#stamp"'), sender.key), 'referenceSet'],
+  ])('%s', (_name, tamper, reason) => {
+    expect(outcome(tamper)).toBe(reason);
+  });
+
+  it('is signed by a certificate that was renewed with its key, while both are configured', () => {
+    const old = selfSigned('POP000001', { notBefore: now - 20 * 86_400_000, days: 10 });
+    const next = selfSigned('POP000001', { renews: old });
+    const other = selfSigned('POP000009', { renews: old });
+    const named = (e: string): string => resign(e.replace(BST, '').replace(/<wsse:Reference [^>]*(\/>|>[^<]*<\/wsse:Reference>)/,
+      `<wsse:KeyIdentifier ValueType="${TOKEN.keyIdentifier}">${old.certificate.keyIdentifier}</wsse:KeyIdentifier>`), old.privateKey);
+    const believing = (...anchors: typeof old[]): string => outcome(named, {}, { trust: { anchors: anchors.map((i) => i.certificate) } });
+    expect(believing(next)).toBe('ok');
+    expect(believing(old, next)).toBe('ok');
+    expect(believing(other, old, next), 'the name decides among them').toBe('ok');
+    expect(believing(old)).toBe('expired');
+    expect(believing(other, old)).toBe('party');
+  });
+
+  it('is for us, or not looked at (WS-Security 1.1, 5: one header for each role)', () => {
+    const role = (e: string, value: string): string => e.replace(/<wsse:Security /, `<wsse:Security S12:role="${value}" `);
+    const another = (e: string): string => before(e, /<wsse:Security/, role(find(e, /<wsse:Security[^>]*>/).replace(/>$/, '/>'), 'ebms'));
+    expect(outcome(another)).toBe('ok');
+    expect(outcome((e) => role(e, 'urn:other'))).toBe('unsigned');
+    expect(outcome((e) => role(e, 'http://www.w3.org/2003/05/soap-envelope/role/ultimateReceiver'))).toBe('ok');
+    expect(outcome((e) => role(e, 'ebms'))).toBe('unsigned');
   });
 });
 

@@ -147,6 +147,75 @@ describe('the endpoint reads', () => {
     expect(await refusal(wire)).toBe('POLICY_FAILED');
   });
 
+  /** A bare message with that in its Body, and that in its PayloadInfo; `receiver` encrypts nothing of it. */
+  const withBody = (content: string, parts: string, body = ''): Wire => as4Message({ bare: true, signer: sender, plan: { spelling: {
+    shape: (xml) => xml.replace(/<(\w+):Body([^>]*)\/>/, `<$1:Body$2${body}>${content}</$1:Body>`)
+      .replace(/(<\/eb:MessageProperties>)/, `$1<eb:PayloadInfo>${parts}</eb:PayloadInfo>`),
+  } } });
+  const lax = settings({ pmodeOf: () => ({ ...pmode, encryption: 'optional' }) });
+
+  it('a Body whose values name namespaces: they came without their declarations once, and no reader of xsi:type could use them', async () => {
+    const around = ' xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" xmlns:far="urn:far" xmlns:no="urn:no"';
+    const document = '<x:i xmlns:x="urn:x" xmlns:xs="urn:xs"><x:v xsi:type="xs:decimal">1</x:v><!-- unsigned --><x:w path="/far:a[b=1]"/></x:i>';
+    expect((await contents(await read(withBody(document, '<eb:PartInfo/>', around), lax))).map(String)).toEqual([
+      '<x:i xmlns:far="urn:far" xmlns:x="urn:x" xmlns:xs="urn:xs">'
+      + '<x:v xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" xsi:type="xs:decimal">1</x:v><x:w path="/far:a[b=1]"></x:w></x:i>',
+    ]);
+  });
+
+  it('the element of the Body that a PartInfo names', async () => {
+    const two = '<one wsu:Id="one" xmlns:wsu="http://docs.oasis-open.org/wss/2004/01/oasis-200401-wss-wssecurity-utility-1.0.xsd"/><two xml:id="two"><in Id="in"/></two>';
+    const named = (...ids: string[]): Promise<Buffer[]> =>
+      read(withBody(two, ids.map((id) => `<eb:PartInfo href=" #${id}"/>`).join('')), lax).then(contents);
+    expect((await named('two', 'one')).map((b) => b.toString().slice(0, 4))).toEqual(['<two', '<one']);
+    expect((await named('in')).map(String)).toEqual(['<in Id="in"></in>']);
+  });
+
+  it.each([
+    ['the whole Body, where two elements stand', '<a/><b/>', '<eb:PartInfo/>'],
+    ['the whole Body, where nothing but text stands (it was delivered as 0 bytes, with a Receipt)', 'text', '<eb:PartInfo/>'],
+    ['the whole Body, where text stands beside an element', '<a/>text', '<eb:PartInfo/>'],
+    ['an empty Body', '', '<eb:PartInfo/>'],
+    ['the Body twice', '<a/>', '<eb:PartInfo/><eb:PartInfo/>'],
+    ['an element twice', '<a Id="a"/>', '<eb:PartInfo href="#a"/><eb:PartInfo href="#a"/>'],
+    ['an id that is not there', '<a Id="a"/>', '<eb:PartInfo href="#b"/>'],
+    ['an id that stands twice', '<a Id="a"/><b Id="a"/>', '<eb:PartInfo href="#a"/>'],
+  ])('no PartInfo that means %s', async (_name, content, parts) => {
+    expect(await refusal(withBody(content, parts), lax)).toBe('VALUE_INCONSISTENT');
+  });
+
+  it('no PartInfo that means an element of the header', async () => {
+    const wire = as4Message({ bare: true, signer: sender, plan: { spelling: { shape: (xml) =>
+      xml.replace(/(<\/eb:MessageProperties>)/, '$1<eb:PayloadInfo><eb:PartInfo href="#header"/></eb:PayloadInfo>')
+        .replace(/<eb:UserMessage/, '<eb:UserMessage Id="header"') } } });
+    expect(await refusal(wire, lax)).toBe('VALUE_INCONSISTENT');
+  });
+
+  it('a cid: reference however it is spelled: a scheme has no case, and @href is a token', async () => {
+    const spelled = (href: string): Wire => as4Message({ signer: sender, payloads: ['<a/>'], plan: { tamper: (e) =>
+      resign(e.replace(/(<eb:PartInfo href=")[^"]*/, `$1${href}`), sender.key) } });
+    for (const href of ['cid:payload-1@as4-once.test', 'CID:payload-1@as4-once.test', '\n  cid:payload-1@as4-once.test ']) {
+      expect(await contents(await read(spelled(href), lax)), href).toEqual([Buffer.from('<a/>')]);
+    }
+  });
+
+  it('a Content-ID with a literal percent sequence (RFC 2392)', async () => {
+    const wire = as4Message({ signer: sender, payloads: ['<a/>'], plan: { tamper: (e) =>
+      resign(e.replaceAll('cid:payload-1@as4-once.test', 'cid:r%2520f@x'), sender.key) } });
+    const body = Buffer.from(wire.body.toString('latin1').replace('<payload-1@as4-once.test>', '<r%20f@x>'), 'latin1');
+    expect(await contents(await read({ ...wire, body }, lax))).toEqual([Buffer.from('<a/>')]);
+  });
+
+  it('no header that must be understood and is not (SOAP 1.2, 2.6): it was ignored once, and receipted', async () => {
+    const block = (attributes: string): Wire => as4Message({ signer: sender, payloads: ['<a/>'], plan: { tamper: (e) =>
+      e.replace(/(<(\w+):Header>)/, `$1<x:Sequence xmlns:x="urn:x" ${attributes}/>`) } });
+    expect(await refusal(block('S12:mustUnderstand="true"'), lax)).toBe('FEATURE_UNSUPPORTED');
+    expect(await refusal(block('S12:mustUnderstand="1" S12:role="http://www.w3.org/2003/05/soap-envelope/role/next"'), lax)).toBe('FEATURE_UNSUPPORTED');
+    for (const others of ['S12:mustUnderstand="true" S12:role="urn:other"', 'S12:mustUnderstand="false"', '']) {
+      expect(await contents(await read(block(others), lax)), others).toHaveLength(1);
+    }
+  });
+
   it('a known message without a private-key operation', async () => {
     const wire = build({ messageId: 'known@x' });
     for (const step of [1_000_000, 1_000]) {
