@@ -48,7 +48,7 @@ export const ruleFields = {
   resend: z.enum(['auto', 'flag', 'off']).optional()
     .describe('The same signed content under a new MessageId: mark it. auto: where the message is Peppol.'),
   sbdh: z.enum(['flag', 'suppress', 'off']).optional()
-    .describe('Role endpoint: an SBDH InstanceIdentifier that was delivered under another MessageId.'),
+    .describe('Role endpoint: an SBDH InstanceIdentifier that was delivered under another MessageId. What follows where nobody knows whether it was: uncertain.'),
   verify: z.enum(['none', 'signature']).optional()
     .describe('Role front: check the signature before anything is claimed. Needs security.trust.'),
   wait: duration.optional().describe('How long a copy waits for the copy in progress. Default times.wait.'),

@@ -4,6 +4,9 @@ import type { SecondKey, Step } from '../walk.js';
 import { heldWhileDown } from './claim.js';
 import { persist } from './conclude.js';
 
+/** How the reason begins where a message was given back because of another one. */
+export const SAME_CONTENT = 'the same content';
+
 /** What the second keys said: the id of the first message with this content, and whether to deliver nothing. */
 export interface SecondKeyVerdict {
   readonly first: string | undefined;
@@ -22,7 +25,8 @@ export async function pointSecondKeys(step: Step, keys: readonly SecondKey[], cl
   try {
     for (const key of keys) {
       const answer = await point(step, key, claim);
-      if (answer.kind !== 'hit' && answer.kind !== 'differs') continue;
+      if (answer.kind === 'mine') continue;
+      // accepted, in work or nobody knows: whatever is delivered now says that it follows another message
       first ??= answer.primary.reference;
       suppress ||= key.policy === 'suppress' && answer.kind === 'hit';
     }
@@ -40,9 +44,10 @@ async function point(step: Step, key: SecondKey, claim: Claim): Promise<PointAns
   const { walk } = step;
   for (;;) {
     const answer = await heldWhileDown(step, () => walk.ledger.point(commandOf(step, key, claim)));
+    if (answer.kind === 'held') throw new As4OnceError('HELD', `${SAME_CONTENT} came as ${answer.primary.reference}, whose outcome nobody knows`);
     if (answer.kind !== 'inFlight' || key.policy === 'flag') return answer;
     if (!(await walk.waiting.for(answer.primary.key, answer.primary, step.answerBy))) {
-      throw new As4OnceError('IN_PROGRESS', `the same content is in work as ${answer.primary.reference}`);
+      throw new As4OnceError('IN_PROGRESS', `${SAME_CONTENT} is in work as ${answer.primary.reference}`);
     }
   }
 }
@@ -52,8 +57,10 @@ async function point(step: Step, key: SecondKey, claim: Claim): Promise<PointAns
  * to lapse counts as uncertain, and would be held or delivered marked although nobody has seen the message.
  */
 async function giveBack(step: Step, claim: Claim, error: unknown): Promise<void> {
-  const reason = error instanceof As4OnceError ? error.code : 'second key';
-  step.notes.answer = reason === 'IN_PROGRESS' || reason === 'TOO_MANY_WAITING' ? 'busy' : 'unavailable';
+  const code = error instanceof As4OnceError ? error.code : undefined;
+  const behind = error instanceof As4OnceError && error.detail.startsWith(SAME_CONTENT);
+  const reason = behind ? error.detail : (code ?? 'second key');
+  step.notes.answer = code === 'HELD' ? 'held' : code === 'IN_PROGRESS' || code === 'TOO_MANY_WAITING' ? 'busy' : 'unavailable';
   const { key, token, openKeptMs } = claim;
   const release = { key, token, outcome: 'rejected', reason, hold: false, counts: false, openKeptMs, claim } as const;
   await persist(step, () => step.walk.ledger.release(release)).catch(() => undefined);
@@ -70,5 +77,8 @@ function commandOf(step: Step, key: SecondKey, claim: Claim): Point {
     scope: step.route.scope,
     reference: key.reference,
     sender: claim.sender,
+    waits: key.policy === 'suppress',
+    uncertain: claim.uncertain,
+    remembersMs: claim.remembersMs,
   };
 }

@@ -78,12 +78,8 @@ export function memoryLedger({ clock = systemClock }: MemoryOptions = {}): Ledge
     async point(command) {
       const at = moment();
       const pointer = read(command.key, at);
-      const [named, own] = primariesOf(pointer, command);
-      const primaries = {
-        pointed: named === undefined ? undefined : read(named, at),
-        own: own === undefined ? undefined : read(own, at),
-      };
-      const step = point(pointer, command, primaries, guarded(pointer, at));
+      const records = primariesOf(pointer, command).map((key) => read(key, at));
+      const step = point(pointer, command, records, guarded(pointer, at));
       if (step.next !== undefined) write(pointer, step.next);
       return step.answer;
     },

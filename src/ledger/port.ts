@@ -181,6 +181,11 @@ export interface Point {
   readonly scope: string;
   readonly reference: string;
   readonly sender: string;
+  /** Policy waits for other messages of the same content, so that there is one delivery of it. */
+  readonly waits: boolean;
+  /** What follows an uncertain attempt of such a message, as for its own copies (Claim). */
+  readonly uncertain: Claim['uncertain'];
+  readonly remembersMs: number;
 }
 
 export type PointAnswer =
@@ -189,7 +194,11 @@ export type PointAnswer =
   | { readonly kind: 'hit'; readonly primary: LedgerRecord }
   /** The pointer stands, but for other content. */
   | { readonly kind: 'differs'; readonly primary: LedgerRecord }
-  | { readonly kind: 'inFlight'; readonly primary: LedgerRecord };
+  | { readonly kind: 'inFlight'; readonly primary: LedgerRecord }
+  /** The pointer is one's own now; a message of that key before it may have been accepted, nobody knows. */
+  | { readonly kind: 'unclear'; readonly primary: LedgerRecord }
+  /** The same, and policy leaves it to an operator. Only where the command `waits`. */
+  | { readonly kind: 'held'; readonly primary: LedgerRecord };
 
 /** The code is stable; the text is for people and says what to do. */
 export interface StoreWarning {

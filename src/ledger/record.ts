@@ -102,5 +102,10 @@ export interface LedgerRecord {
   /** An accepted attempt with other content than the settled one. */
   readonly twoContents?: true;
   /** Set where this record is a second key's pointer. */
-  readonly pointer?: { readonly primary: DuplicateKey; readonly token: string };
+  readonly pointer?: {
+    readonly primary: DuplicateKey;
+    readonly token: string;
+    /** Messages that it led to before, of which nobody knew what had become. */
+    readonly before?: readonly DuplicateKey[];
+  };
 }

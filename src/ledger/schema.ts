@@ -94,7 +94,7 @@ export const ledgerRecordSchema = z.strictObject({
   cleared: z.literal(true).optional(),
   follows: z.strictObject({ born: time, receiptId: z.string().optional(), sha256: z.string().optional() }).optional(),
   twoContents: z.literal(true).optional(),
-  pointer: z.strictObject({ primary: z.string(), token: z.string() }).optional(),
+  pointer: z.strictObject({ primary: z.string(), token: z.string(), before: z.array(z.string()).optional() }).optional(),
 }).describe('One record of the as4-once ledger.');
 
 /** A record as the operator's commands show it with --json: the reply without its bytes, and a verdict where they have one. */

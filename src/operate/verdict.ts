@@ -1,3 +1,4 @@
+import { SAME_CONTENT } from '../delivery/second-keys.js';
 import type { LedgerRecord } from '../ledger/record.js';
 import { formatDuration } from '../policy/duration.js';
 
@@ -91,6 +92,12 @@ function ofOpen(record: LedgerRecord): Verdict {
     };
   }
   const last = record.attempts.at(-1);
+  if (last?.reason?.startsWith(SAME_CONTENT) === true) {
+    return {
+      level: 'look',
+      text: `Not delivered: ${last.reason}. Look at that message first; the next copy of this one is judged by what became of it.${copies(record)}`,
+    };
+  }
   const tries =
     record.attempts.length === 1 ? 'The attempt was rejected' : `${record.attempts.length} attempts were rejected`;
   const burnt =

@@ -74,7 +74,8 @@ export function sampleAttempt(claim: Claim): {
 
 export const samplePoint = (key: DuplicateKey, claim: Claim, change: Partial<Point> = {}): Point => ({
   key, primary: claim.key, token: claim.token, fingerprint: claim.fingerprint, windowMs: claim.windowMs,
-  protocol: claim.protocol, scope: claim.scope, reference: claim.reference, sender: claim.sender, ...change,
+  protocol: claim.protocol, scope: claim.scope, reference: claim.reference, sender: claim.sender,
+  waits: true, uncertain: claim.uncertain, remembersMs: claim.remembersMs, ...change,
 });
 
 /** A record as an import writes it: accepted elsewhere, with a Receipt or without one. */

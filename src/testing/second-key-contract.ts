@@ -1,3 +1,4 @@
+import type { Point, PointAnswer } from '../ledger/port.js';
 import type { Contract } from './index.js';
 import { sampleAttempt, sampleClaim, sampleKey, samplePoint } from './sample.js';
 
@@ -5,8 +6,8 @@ import { sampleAttempt, sampleClaim, sampleKey, samplePoint } from './sample.js'
 export function secondKeyContract({ runner: { describe, it, expect }, on }: Contract): void {
   describe('a second key', () => {
     const pointer = sampleKey('digests', 'sender');
-    const first = sampleClaim(sampleKey('first message'), 'a');
-    const second = sampleClaim(sampleKey('second message'), 'b');
+    const first = sampleClaim(sampleKey('first message'), 'a', { reference: 'first' });
+    const second = sampleClaim(sampleKey('second message'), 'b', { reference: 'second' });
 
     it('is the first one\'s, and no hit for itself', on(async ({ ledger }) => {
       await ledger.claim(first);
@@ -38,6 +39,50 @@ export function secondKeyContract({ runner: { describe, it, expect }, on }: Cont
       const lost = samplePoint(sampleKey('other digests'), sampleClaim(sampleKey('never claimed'), 'x'));
       expect((await ledger.point(lost)).kind).toBe('mine');
       expect((await ledger.point({ ...lost, primary: first.key })).kind).toBe('mine');
+    }));
+
+    /** The answer, and the message that it names. */
+    const told = (answer: PointAnswer): string => (answer.kind === 'mine' ? 'mine' : `${answer.kind} ${answer.primary.reference}`);
+    const third = sampleClaim(sampleKey('third message'), 'c', { reference: 'third' });
+    const redeliver = { uncertain: 'redeliver' } as const;
+
+    it('goes on where nobody knows what became of its primary, and says so; whatever proves it later is a hit', on(async ({ ledger }) => {
+      await ledger.claim(first);
+      await ledger.point(samplePoint(pointer, first));
+      await ledger.release(sampleAttempt(first).release('uncertain'));
+      await ledger.claim(second);
+      const unclear = `unclear ${first.reference}`;
+      expect(told(await ledger.point(samplePoint(pointer, second, redeliver)))).toBe(unclear);
+      // the same question again, as after a lost reply
+      expect(told(await ledger.point(samplePoint(pointer, second, redeliver)))).toBe(unclear);
+      // one at a time
+      await ledger.claim(third);
+      expect(told(await ledger.point(samplePoint(pointer, third, redeliver)))).toBe(`inFlight ${second.reference}`);
+      await ledger.release(sampleAttempt(second).release('rejected'));
+      expect(told(await ledger.point(samplePoint(pointer, third, redeliver)))).toBe(unclear);
+      await ledger.settle(sampleAttempt(first).settle('late'));
+      expect(told(await ledger.point(samplePoint(pointer, third, redeliver)))).toBe(`hit ${first.reference}`);
+    }));
+
+    it('waits for an operator where policy says so, and only then', on(async ({ ledger }) => {
+      await ledger.claim(first);
+      await ledger.point(samplePoint(pointer, first));
+      await ledger.release(sampleAttempt(first).release('uncertain'));
+      await ledger.claim(second);
+      const ask = async (change: Partial<Point>): Promise<string> => told(await ledger.point(samplePoint(pointer, second, change)));
+      expect(await ask({ uncertain: 'hold' })).toBe(`held ${first.reference}`);
+      expect(await ask({ uncertain: 'auto', remembersMs: 0 })).toBe(`held ${first.reference}`);
+      expect(await ask({ uncertain: 'hold', waits: false })).toBe(`unclear ${first.reference}`);
+      expect(await ask({ uncertain: 'auto', remembersMs: 3_600_000 })).toBe(`unclear ${first.reference}`);
+    }));
+
+    it('waits for the operator of a message that is held, whatever its own policy', on(async ({ ledger }) => {
+      await ledger.claim(first);
+      await ledger.point(samplePoint(pointer, first));
+      await ledger.release(sampleAttempt(first).release('uncertain', { hold: true }));
+      await ledger.claim(second);
+      expect(told(await ledger.point(samplePoint(pointer, second, redeliver)))).toBe(`held ${first.reference}`);
+      expect(told(await ledger.point(samplePoint(pointer, second, { ...redeliver, waits: false })))).toBe(`unclear ${first.reference}`);
     }));
 
     it('is replaced after its own settle where the other is still in work', on(async ({ ledger }) => {

@@ -21,12 +21,12 @@ afterEach(async () => {
   folder.remove();
 });
 
-async function open(backend: (deliveries: string) => object): Promise<string> {
+async function open(backend: (deliveries: string) => object, defaults: object = {}): Promise<string> {
   folder = tempDir('endpoint-kill');
   const { certificate, key, trust } = keyFiles(folder.path);
   const deliveries = join(folder.path, 'deliveries');
   endpoint = await startFront({
-    role: 'endpoint', accessPoint: undefined, security: { trust }, ledger: { embedded: join(folder.path, 'ledger') },
+    role: 'endpoint', accessPoint: undefined, defaults, security: { trust }, ledger: { embedded: join(folder.path, 'ledger') },
     endpoint: { profile: 'peppol', keys: { certificate, key }, backend: backend(deliveries) },
   });
   return deliveries;
@@ -36,6 +36,10 @@ const restart = async (): Promise<void> => {
   endpoint = await startFrontFrom(endpoint.configFile);
 };
 const post = (message: ReturnType<typeof honest>): Promise<Answer | 'broken'> => send(endpoint.url, message).catch(() => 'broken' as const);
+const DOCUMENT = `<StandardBusinessDocument xmlns="http://www.unece.org/cefact/namespaces/StandardBusinessDocumentHeader"><StandardBusinessDocumentHeader>
+<HeaderVersion>1.0</HeaderVersion><Sender><Identifier Authority="a">1</Identifier></Sender><Receiver><Identifier Authority="a">2</Identifier></Receiver>
+<DocumentIdentification><Standard>urn:x</Standard><TypeVersion>1</TypeVersion><InstanceIdentifier>one</InstanceIdentifier><Type>Invoice</Type>
+<CreationDateAndTime>2026-11-30T00:00:00Z</CreationDateAndTime></DocumentIdentification></StandardBusinessDocumentHeader><a/></StandardBusinessDocument>`;
 const receiptFor = (answer: Answer | 'broken'): string | undefined => (answer === 'broken' ? undefined : refersTo(answer.body));
 
 describe('SIGKILL of the endpoint', () => {
@@ -65,6 +69,28 @@ describe('SIGKILL of the endpoint', () => {
     expect(await post(message)).toMatchObject({ body: (retry as Answer).body });
     expect(new Set(keys).size).toBe(1);
     expect(marks).toEqual(['first', 'redelivery']);
+    server.closeAllConnections();
+    server.close();
+  });
+
+  it('sbdh: suppress, while the application has the document: a new MessageId for it is delivered, marked; it waited for the dead one for good once', async () => {
+    const marks: unknown[] = [];
+    const arrived = gate();
+    const server: Server = createServer((request, response) => {
+      marks.push(request.headers['as4-once-copy']);
+      const first = marks.length === 1;
+      request.resume().once('end', () => (first ? arrived.open() : response.writeHead(200).end()));
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    await open(() => ({ http: `http://127.0.0.1:${(server.address() as AddressInfo).port}/` }), { sbdh: 'suppress' });
+    const [one, two, three] = [honest({ payloads: [DOCUMENT] }), honest({ payloads: [DOCUMENT] }), honest({ payloads: [DOCUMENT] })];
+    const first = post(one);
+    await arrived.opened;
+    await restart();
+    expect(await first).toBe('broken');
+    expect(receiptFor(await post(two))).toBe(two.messageId);
+    expect(receiptFor(await post(three))).toBe(three.messageId);
+    expect(marks).toEqual(['first', 'resend']);
     server.closeAllConnections();
     server.close();
   });
@@ -141,11 +167,11 @@ describe('SIGKILL of an application that embeds the endpoint (backend handler)',
     expect(await first).toBe('broken');
     for (let i = 0; i < 2; i++) expect(await ask(message)).toMatchObject({ status: 503 });
     await application.waitFor(new RegExp(JSON.stringify({ messageId: message.messageId, answer: 'held' })));
-    // others are not held up
+    // others are not held up, though one with the same content says whom it follows
     const other = honest();
     expect(receiptFor(await ask(other))).toBe(other.messageId);
     await replaced('take');
-    expect(given.map(({ messageId, mark }) => [messageId, mark])).toEqual([[message.messageId, 'first'], [other.messageId, 'first']]);
+    expect(given.map(({ messageId, mark }) => [messageId, mark])).toEqual([[message.messageId, 'first'], [other.messageId, 'resend']]);
   });
 
   it('the same where policy says redeliver: given again, marked, under the same Idempotency-Key', async () => {

@@ -1,4 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { honest, serveEndpoint, signedByUs, type Changes, type Served } from './served.js';
@@ -50,6 +52,58 @@ describe('sbdh: suppress', () => {
     const answers = await Promise.all(messages.map((message) => served.post(message)));
     expect(answers.map((a) => a.receipt?.refToMessageId)).toEqual(messages.map((m) => m.messageId));
     expect(delivered()).toHaveLength(1);
+  });
+});
+
+describe('a document whose first delivery has no certain outcome', () => {
+  /** An application that takes what it gets, unless it is told what to do with the first. */
+  const application = async (policy: 'flag' | 'suppress', first: (res: ServerResponse) => void, more: Changes = {}): Promise<{ heads: IncomingHttpHeaders[]; close(): void }> => {
+    const heads: IncomingHttpHeaders[] = [];
+    const server = createServer((request, response) => {
+      heads.push(request.headers);
+      const one = heads.length === 1;
+      request.resume().once('end', () => (one ? first(response) : response.writeHead(200).end()));
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const http = { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/` };
+    await open(policy, { endpoint: { backend: { http } }, ...more });
+    return { heads, close: () => { server.closeAllConnections(); server.close(); } };
+  };
+  const cut = (response: ServerResponse): void => void response.destroy();
+
+  it.each(['flag', 'suppress'] as const)('%s: the next MessageId is delivered marked, with the first one\'s id; it went out as a first once', async (policy) => {
+    const { heads, close } = await application(policy, cut);
+    const [first, second, third] = [honest({ payloads: [sbd('q')] }), honest({ payloads: [sbd('q')] }), honest({ payloads: [sbd('q')] })];
+    expect((await served.post(first)).status).toBe(503);
+    expect((await served.post(second)).receipt?.refToMessageId).toBe(second.messageId);
+    expect(heads.map((h) => h['as4-once-copy'])).toEqual(['first', 'resend']);
+    expect(decodeURIComponent(String(heads[1]?.['as4-once-first']))).toBe(first.messageId);
+    expect((await served.post(third)).receipt?.refToMessageId).toBe(third.messageId);
+    expect(heads).toHaveLength(policy === 'suppress' ? 2 : 3);
+    close();
+  });
+
+  it('suppress, uncertain: hold: it waits for an operator, who is told which message to look at', async () => {
+    const { heads, close } = await application('suppress', cut, { defaults: { sbdh: 'suppress', resend: 'off', uncertain: 'hold' } });
+    const [first, second] = [honest({ payloads: [sbd('q')] }), honest({ payloads: [sbd('q')] })];
+    await served.post(first);
+    const answer = await served.post(second);
+    expect([answer.status, heads.length]).toEqual([503, 1]);
+    expect(served.exchanges.at(-1)).toMatchObject({ answer: 'held', code: 'HELD', detail: `the same content came as ${first.messageId}, whose outcome nobody knows` });
+    close();
+  });
+
+  it('flag, while the first is in work: marked too', async () => {
+    const waiting: ServerResponse[] = [];
+    const { heads, close } = await application('flag', (response) => void waiting.push(response));
+    const [first, second] = [honest({ payloads: [sbd('q')] }), honest({ payloads: [sbd('q')] })];
+    const answered = served.post(first);
+    await expect.poll(() => waiting.length).toBe(1);
+    expect((await served.post(second)).what).toBe('receipt');
+    waiting[0]?.writeHead(200).end();
+    expect((await answered).what).toBe('receipt');
+    expect(heads.map((h) => h['as4-once-copy'])).toEqual(['first', 'resend']);
+    close();
   });
 });
 

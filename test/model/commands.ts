@@ -55,8 +55,8 @@ export const actions: fc.Arbitrary<Action> = fc.oneof(
     .map(([of, reply, proof, force]) => ({ key: of, reply: sampleReply(reply), fingerprint: proof, decision: sampleDecision('settle'), force }))),
   make('operatorRelease', fc.tuple(key, fc.boolean()).map(([of, force]) => ({ key: of, decision: sampleDecision('release'), force }))),
   make('adopt', fc.tuple(key, fc.option(text, { nil: undefined })).map(([of, reply]) => sampleImport(of, Date.UTC(2200, 0, 1), reply))),
-  fc.tuple(claims, fc.constantFrom(sampleKey('digests'), sampleKey('instance')))
-    .map(([claim, pointer]) => ({ name: 'point' as const, command: samplePoint(pointer, claim, { windowMs: 86_400_000 }) })),
+  fc.tuple(claims, fc.constantFrom(sampleKey('digests'), sampleKey('instance')), fc.boolean())
+    .map(([claim, pointer, waits]) => ({ name: 'point' as const, command: samplePoint(pointer, claim, { windowMs: 86_400_000, waits }) })),
   key.map((of) => ({ name: 'find' as const, key: of })),
 );
 
@@ -76,8 +76,7 @@ export class Model {
     const { key: of } = action.command;
     const record = read(of);
     if (action.name === 'point') {
-      const [named, own] = primariesOf(record, action.command);
-      const step = point(record, action.command, { pointed: named === undefined ? undefined : read(named), own: own === undefined ? undefined : read(own) }, at);
+      const step = point(record, action.command, primariesOf(record, action.command).map(read), at);
       if (step.next !== undefined) this.records.set(of, step.next);
       return step.answer;
     }

@@ -130,6 +130,9 @@ describe('a verdict', () => {
     expect(of({ state: 'claimed', leaseUntil: at + 90_000 })).toMatch(/^fine: In work for 1 min/);
     expect(of({ state: 'claimed', leaseUntil: at + 1 })).toMatch(/^look: .*has not renewed/);
     expect(of({ state: 'known', attempts: [] })).toMatch(/^fine: Accepted elsewhere/);
+    const behind = { ...attempt, outcome: 'rejected' as const, reason: 'the same content came as a@b, whose outcome nobody knows' };
+    const { firstUncertain: __, ...rejected } = { ...bare, firstUncertain: 0, state: 'open' as const, attempts: [behind] };
+    expect(verdict(rejected, at)).toMatchObject({ level: 'look', text: expect.stringMatching(/^Not delivered: the same content came as a@b, whose outcome nobody knows\. Look at that message first/) as string });
   });
 });
 

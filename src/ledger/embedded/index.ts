@@ -209,12 +209,8 @@ class Embedded {
         return writeWithin(this.#store, this.#settings.commandTimeout, () => {
           const at = this.#moment();
           const pointer = this.#read(command.key, at);
-          const [named, own] = primariesOf(pointer, command);
-          const primaries = {
-            pointed: named === undefined ? undefined : this.#read(named, at),
-            own: own === undefined ? undefined : this.#read(own, at),
-          };
-          const step = point(pointer, command, primaries, guarded(pointer, at));
+          const records = primariesOf(pointer, command).map((primary) => this.#read(primary, at));
+          const step = point(pointer, command, records, guarded(pointer, at));
           if (step.next !== undefined) this.#put(pointer, step.next, at.now);
           return step.answer;
         });

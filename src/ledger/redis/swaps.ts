@@ -114,9 +114,8 @@ export class Swaps {
     while (clock.monotonic() - began <= patienceMs) {
       const at = await this.#moment(place);
       const pointer = stands(belief.record, guarded(belief.record, at).now);
-      const [named, own] = primariesOf(pointer, command);
-      const [pointed, mine] = await Promise.all([named, own].map(async (key) => (key === undefined ? undefined : this.read(key))));
-      const step: Step<PointAnswer> = point(pointer, command, { pointed, own: mine }, guarded(pointer, at));
+      const records = await Promise.all(primariesOf(pointer, command).map((key) => this.read(key)));
+      const step: Step<PointAnswer> = point(pointer, command, records, guarded(pointer, at));
       if (step.next === undefined) return step.answer;
       const swapped = await this.#swap(place, { belief, next: step.next, at, notAfter: 0, token: '', count: false, taken: true });
       if (swapped.code === 0) return step.answer;

@@ -1,43 +1,64 @@
 import type { Point, PointAnswer } from '../port.js';
 import type { DuplicateKey, LedgerRecord } from '../record.js';
+import { attemptOf, isLive } from './standing.js';
 import type { Moment, Step } from './standing.js';
 
 /**
- * Second keys (design 6). A pointer says nothing itself: its truth is the state of its primary. The engine reads the
- * pointer, then the primaries asked for by `primariesOf`, and replaces the pointer by compare-and-set only.
+ * Second keys (design 6). A pointer says nothing itself: its truth is the state of its primary, and of those before it
+ * of which nobody knew what had become when it went on. The engine reads the pointer, then the records that `primariesOf`
+ * asks for, and replaces the pointer by compare-and-set only.
  */
-export interface Primaries {
-  /** The record the standing pointer names. */
-  readonly pointed: LedgerRecord | undefined;
-  /** The record of the message that claims the pointer now. */
-  readonly own: LedgerRecord | undefined;
-}
 
-/** Keys of the records that have to be read before `point` can judge; empty where the pointer is free or one's own. */
+/** Messages of unknown outcome that a pointer remembers, newest last. */
+const BEFORE = 4;
+
+/** Keys of the records that have to be read before `point` can judge: the pointer's, one's own, and those before. */
 export function primariesOf(pointer: LedgerRecord | undefined, command: Point): readonly DuplicateKey[] {
-  const named = pointer?.pointer?.primary;
-  return named === undefined || named === command.primary ? [] : [named, command.primary];
-}
-
-export function point(pointer: LedgerRecord | undefined, command: Point, primaries: Primaries, at: Moment): Step<PointAnswer> {
   const standing = pointer?.pointer;
-  if (pointer === undefined || standing === undefined) return place(pointer, command, at);
-  if (standing.primary === command.primary) {
-    const same = standing.token === command.token && pointer.fingerprint === command.fingerprint;
-    return same ? { answer: { kind: 'mine' } } : place(pointer, command, at);
-  }
-  const { pointed, own } = primaries;
-  if (pointed === undefined || pointed.state === 'open' || pointed.state === 'known') return place(pointer, command, at);
-  if (pointed.state === 'settled') {
-    // settled with other content than the pointer's: what the pointer stands for was never accepted
-    if (pointed.fingerprint !== pointer.fingerprint) return place(pointer, command, at);
-    return { answer: { kind: pointer.fingerprint === command.fingerprint ? 'hit' : 'differs', primary: pointed } };
-  }
-  if (own?.state === 'settled') return place(pointer, command, at);
-  return { answer: { kind: 'inFlight', primary: pointed } };
+  return standing === undefined ? [] : [standing.primary, command.primary, ...(standing.before ?? [])];
 }
 
-function place(pointer: LedgerRecord | undefined, command: Point, at: Moment): Step<PointAnswer> {
+/** `records`: what stands under `primariesOf`, in its order. */
+export function point(
+  pointer: LedgerRecord | undefined, command: Point, records: readonly (LedgerRecord | undefined)[], at: Moment,
+): Step<PointAnswer> {
+  const standing = pointer?.pointer;
+  if (pointer === undefined || standing === undefined) return place(pointer, command, at, []);
+  const [pointed, own, ...before] = records;
+  const same = pointer.fingerprint === command.fingerprint;
+  const others = standing.primary === command.primary ? before : [...before, pointed];
+  // settled with other content than the pointer's: what the pointer stands for was never accepted
+  const accepted = others.find((record) => record?.state === 'settled' && record.fingerprint === pointer.fingerprint);
+  if (accepted !== undefined) return { answer: { kind: same ? 'hit' : 'differs', primary: accepted } };
+  if (own?.state === 'settled') return standing.primary === command.primary ? { answer: { kind: 'mine' } } : place(pointer, command, at, []);
+  const working = others.find((record) => record !== undefined && isLive(record, at));
+  if (working !== undefined) return { answer: { kind: 'inFlight', primary: working } };
+
+  const unclear = others.filter((record): record is LedgerRecord => record !== undefined && isUnclear(record));
+  const [oldest] = unclear;
+  const halted = unclear.find((record) => record.state === 'held' || (same && !mayFollow(record, command, at)));
+  if (halted !== undefined && command.waits) return { answer: { kind: 'held', primary: halted } };
+  const answer: PointAnswer = oldest === undefined ? { kind: 'mine' } : { kind: 'unclear', primary: oldest };
+  const again = standing.primary === command.primary && standing.token === command.token && same;
+  return again ? { answer } : { ...place(pointer, command, at, unclear), answer };
+}
+
+/** Whether the application may have the message, and nobody has said that it has not. */
+function isUnclear(record: LedgerRecord): boolean {
+  // a claim that is not alive any more is an uncertain attempt, though no copy came to say so in the record
+  if (record.state === 'claimed' || record.state === 'held') return true;
+  return record.state === 'open' && record.firstUncertain !== undefined && record.cleared !== true;
+}
+
+/** The same decision as for a copy of the uncertain message itself. */
+function mayFollow(record: LedgerRecord, { uncertain, remembersMs }: Point, at: Moment): boolean {
+  if (uncertain !== 'auto') return uncertain === 'redeliver';
+  const since = record.firstUncertain ?? attemptOf(record, record.token ?? '')?.began ?? record.born;
+  return at.now - since < remembersMs;
+}
+
+function place(pointer: LedgerRecord | undefined, command: Point, at: Moment, unclear: readonly LedgerRecord[]): Step<PointAnswer> {
+  const before = unclear.map(({ key }) => key).slice(-BEFORE);
   const next: LedgerRecord = {
     format: 1,
     version: Math.max(at.now, (pointer?.version ?? 0) + 1),
@@ -58,7 +79,7 @@ function place(pointer: LedgerRecord | undefined, command: Point, at: Moment): S
     rejections: 0,
     copies: 0,
     lastSeen: at.now,
-    pointer: { primary: command.primary, token: command.token },
+    pointer: { primary: command.primary, token: command.token, ...(before.length === 0 ? {} : { before }) },
   };
   return { next, answer: { kind: 'mine' } };
 }
