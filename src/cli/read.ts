@@ -84,7 +84,7 @@ function messagesIn(bytes: Uint8Array, category: string): readonly Message[] {
   return header === undefined ? [] : [sbdhMessage(header, createHash('sha256').update(bytes).digest('hex'))];
 }
 
-const NO_HEADER = 'a document without a Standard Business Document Header: it has no InstanceIdentifier to be known by';
+const NO_HEADER = 'a document without a Standard Business Document Header before it or as the first child of its root: no InstanceIdentifier names it';
 
 interface Shown {
   readonly verdict: 'parse' | 'reject';

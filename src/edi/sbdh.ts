@@ -4,6 +4,8 @@ import { XmlStream, type XmlEvents, type XmlTag } from './sbdh-stream.js';
 
 /** Namespace of the Standard Business Document Header (UN/CEFACT SBDH 1.3; Peppol business message envelope). */
 export const SBDH = 'http://www.unece.org/cefact/namespaces/StandardBusinessDocumentHeader';
+/** Authority of a participant identifier in Peppol, whose envelope has rules of its own. */
+const PEPPOL_AUTHORITY = 'iso6523-actorid-upis';
 const UBL_BASIC = 'urn:oasis:names:specification:ubl:schema:xsd:CommonBasicComponents-2';
 
 export interface Partner {
@@ -18,7 +20,7 @@ export interface Scope {
   readonly identifier?: string;
 }
 
-/** The document inside, or the whole file where there is no header. */
+/** The document inside an envelope, or the whole file. */
 export interface Payload {
   readonly name: string;
   readonly namespace?: string;
@@ -55,6 +57,8 @@ export interface BusinessDocument {
 const MOST_SCOPES = 1_000;
 const ONCE = ['HeaderVersion', 'Standard', 'TypeVersion', 'InstanceIdentifier', 'Type', 'CreationDateAndTime'] as const;
 type Once = (typeof ONCE)[number];
+/** What names neither document nor parties: the schema (xs:string) lets it be empty, and writers leave it so. */
+const MAY_BE_EMPTY = new Set<Once>(['HeaderVersion', 'Standard', 'TypeVersion', 'Type']);
 const ABOVE: Readonly<Record<Once, string>> = {
   HeaderVersion: 'StandardBusinessDocumentHeader',
   Standard: 'DocumentIdentification', TypeVersion: 'DocumentIdentification', InstanceIdentifier: 'DocumentIdentification',
@@ -62,14 +66,18 @@ const ABOVE: Readonly<Record<Once, string>> = {
 };
 
 /**
- * Reads a Standard Business Document, or a bare business document, while it arrives. A header that is incomplete,
- * ambiguous or invalid is refused: SBDH_BROKEN. Nothing is known before `end`, since the document may break off.
+ * Reads a Standard Business Document, or a bare business document, while it arrives. The header stands before the
+ * document, or is the first child of the document's own root (GS1 XML 3). One that is incomplete, ambiguous or invalid
+ * is refused: SBDH_BROKEN. Nothing is known before `end`, since the document may break off.
  */
 export class BusinessDocumentReader implements XmlEvents {
   readonly #xml: XmlStream;
   readonly #path: string[] = [];
   #root: XmlTag | undefined;
   #headers = 0;
+  #inHeader = false;
+  /** A child of the root has opened. */
+  #childSeen = false;
   #payloads = 0;
   #payload: { name: string; namespace?: string; ID?: string; IssueDate?: string; UUID?: string } | undefined;
   #payloadDepth = 0;
@@ -88,22 +96,19 @@ export class BusinessDocumentReader implements XmlEvents {
     this.#xml.push(chunk);
   }
 
-  /** Local name of the root element, once it has opened. */
-  get root(): string | undefined {
-    return this.#root?.local;
+  /** A header has begun, or the root's name promises one. */
+  get headed(): boolean {
+    return this.#headers > 0 || this.#root?.local.startsWith('StandardBusinessDocument') === true;
   }
 
   /**
-   * The header, as soon as the business message behind it begins; `none` where the document has none; undefined before.
-   * For whoever leaves the document itself to its application. Throws like `end`.
+   * The header, as soon as it has ended and the business message has begun; `none` where the document has none, which
+   * its root's first child tells; undefined before. For whoever leaves the document itself to its application. Throws
+   * like `end`.
    */
   get early(): SbdHeader | 'none' | undefined {
-    if (this.#payloads === 0) return undefined;
-    if (this.#root?.local !== 'StandardBusinessDocument') return 'none';
-    if (this.#root.uri !== SBDH) {
-      throw new As4OnceError('SBDH_BROKEN', `StandardBusinessDocument is in the namespace '${this.#root.uri.slice(0, 200)}'`);
-    }
-    return this.#header();
+    if (this.#payloads === 0 || !this.#childSeen || this.#inHeader) return undefined;
+    return this.#enveloped() || this.#headers > 0 ? this.#header() : 'none';
   }
 
   end(): BusinessDocument {
@@ -114,11 +119,7 @@ export class BusinessDocumentReader implements XmlEvents {
     if (root.local === 'StandardBusinessDocumentHeader') {
       throw new As4OnceError('SBDH_BROKEN', 'a StandardBusinessDocumentHeader alone, without its document');
     }
-    const enveloped = root.local === 'StandardBusinessDocument';
-    if (enveloped && root.uri !== SBDH) {
-      throw new As4OnceError('SBDH_BROKEN', `StandardBusinessDocument is in the namespace '${root.uri.slice(0, 200)}'`);
-    }
-    const header = enveloped ? this.#header() : undefined;
+    const header = this.#enveloped() || this.#headers > 0 ? this.#header() : undefined;
     if (this.#payloads > 1) throw new As4OnceError('SBDH_BROKEN', 'more than one business message');
     if (this.#payload === undefined) throw new As4OnceError('SBDH_BROKEN', 'no business message');
     return { ...named, ...(header === undefined ? {} : { header }), payload: this.#payload, instanceIdentifierOccurrences: this.#occurrences };
@@ -134,13 +135,32 @@ export class BusinessDocumentReader implements XmlEvents {
       }
       return false;
     }
-    if (this.#payloadDepth > 0) return this.#insidePayload(tag, depth);
-    if (depth === 2) {
-      if (tag.uri !== SBDH || tag.local !== 'StandardBusinessDocumentHeader') this.#openPayload(tag, depth);
-      else if ((this.#headers += 1) > 1 || this.#payloads > 0) throw new As4OnceError('SBDH_BROKEN', 'a second or late StandardBusinessDocumentHeader');
+    if (this.#inHeader) return tag.uri === SBDH && this.#insideHeader(tag, this.#path[depth - 2] ?? '', depth);
+    if (depth > 2) return this.#insidePayload(tag, depth);
+    const first = !this.#childSeen;
+    this.#childSeen = true;
+    if (this.#isHeader(tag, first)) {
+      if (!first) throw new As4OnceError('SBDH_BROKEN', 'a second or late StandardBusinessDocumentHeader');
+      this.#headers += 1;
+      this.#inHeader = true;
       return false;
     }
-    return tag.uri === SBDH && this.#insideHeader(tag, this.#path[depth - 2] ?? '', depth);
+    if (this.#payloadDepth === 1) return this.#insidePayload(tag, depth);
+    this.#openPayload(tag, depth);
+    return false;
+  }
+
+  /** Later children of a document's own root are its content, whatever they are called, unless a header came before them. */
+  #isHeader({ local, uri }: XmlTag, first: boolean): boolean {
+    if (uri !== SBDH || local !== 'StandardBusinessDocumentHeader') return false;
+    return first || this.#payloadDepth !== 1 || this.#headers > 0;
+  }
+
+  /** The root is an envelope and not a business message. */
+  #enveloped(): boolean {
+    if (this.#root?.local !== 'StandardBusinessDocument') return false;
+    if (this.#root.uri === SBDH) return true;
+    throw new As4OnceError('SBDH_BROKEN', `StandardBusinessDocument is in the namespace '${this.#root.uri.slice(0, 200)}'`);
   }
 
   closed(text: string, depth: number): void {
@@ -150,6 +170,7 @@ export class BusinessDocumentReader implements XmlEvents {
   }
 
   left(depth: number): void {
+    if (depth === 2) this.#inHeader = false;
     if (depth === this.#payloadDepth) this.#payloadDepth = 0;
   }
 
@@ -209,13 +230,15 @@ export class BusinessDocumentReader implements XmlEvents {
     if (this.#headers === 0) throw new As4OnceError('SBDH_BROKEN', 'no StandardBusinessDocumentHeader');
     const value = (name: Once): string => {
       const text = this.#once.get(name);
-      if (text === undefined || text === '') {
+      if (text === undefined || (text === '' && !MAY_BE_EMPTY.has(name))) {
         throw new As4OnceError('SBDH_BROKEN', `${name} is ${text === undefined ? 'missing' : 'empty'}`);
       }
       return text;
     };
+    const [sender, receiver] = [this.#partner('Sender'), this.#partner('Receiver')];
     const headerVersion = value('HeaderVersion');
-    if (headerVersion !== '1.0') {
+    // 1.0 is the rule of Peppol's envelope; the standard lets it be any string
+    if (headerVersion !== '1.0' && [sender, receiver].some(({ authority }) => authority === PEPPOL_AUTHORITY)) {
       throw new As4OnceError('SBDH_BROKEN', `HeaderVersion '${headerVersion.slice(0, 40)}' instead of 1.0`);
     }
     const creationDateAndTime = value('CreationDateAndTime');
@@ -225,8 +248,7 @@ export class BusinessDocumentReader implements XmlEvents {
       throw new As4OnceError('SBDH_BROKEN', `InstanceIdentifier is longer than ${LIMITS.messageId} bytes`);
     }
     return {
-      headerVersion, creationDateAndTime, instanceIdentifier,
-      sender: this.#partner('Sender'), receiver: this.#partner('Receiver'),
+      headerVersion, creationDateAndTime, instanceIdentifier, sender, receiver,
       standard: value('Standard'), typeVersion: value('TypeVersion'), type: value('Type'),
       scopes: this.#scopes,
     };
@@ -272,5 +294,6 @@ export function describeSbdh(bytes: Uint8Array): Record<string, unknown> {
     ...base, ...named, senders: [sender], receivers: [receiver],
     ...(scopes.length === 0 ? {} : { scopes: scopes.map(({ type, instanceIdentifier }) => [type, instanceIdentifier]) }),
     instanceIdentifierOccurrences, payload,
+    ...(header.headerVersion === '1.0' ? {} : { note: `HeaderVersion '${header.headerVersion}': the standard allows any, Peppol only 1.0` }),
   };
 }

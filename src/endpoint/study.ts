@@ -90,7 +90,7 @@ export class StudyingSink implements PayloadSink {
       if (answer !== 'none') this.#sbdh = answer;
     } catch (error) {
       if (!(error instanceof As4OnceError)) throw error;
-      if (reader.root?.startsWith('StandardBusinessDocument') === true) this.#sbdh = error;
+      if (reader.headed) this.#sbdh = error;
     }
     this.#reader = undefined;
   }

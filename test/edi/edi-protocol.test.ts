@@ -7,7 +7,7 @@ import { LIMITS } from '../../src/limits.js';
 import { duplicateKey } from '../../src/policy/key.js';
 import type { Message } from '../../src/message.js';
 import type { Protocol } from '../../src/protocol.js';
-import { bytes, edifact, sbd, x12 } from './samples.js';
+import { bytes, edifact, ownRoot, sbd, x12 } from './samples.js';
 
 async function message(protocol: Protocol, body: string | Buffer, headers: HeaderList = []): Promise<Message> {
   const reading = protocol.open({ headers, target: '/' }, LIMITS);
@@ -47,6 +47,7 @@ describe('EDI over HTTP', () => {
         action: 'busdox-docid-qns::urn:x::Invoice##c::2.1', service: 'urn:process', timestamp: Date.UTC(2024, 1, 29, 13, 5),
       },
     });
+    expect(await message(sbdhProtocol(), ownRoot({ id: 'cic-1' }))).toMatchObject({ reference: 'cic-1', facts: { from: [{ value: '0088:1', type: 'GS1' }] } });
     await expect(message(sbdhProtocol(), '<Invoice/>')).rejects.toMatchObject({ code: 'SBDH_BROKEN' });
   });
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { As4OnceError } from '../../src/errors.js';
-import { BusinessDocumentReader, type BusinessDocument } from '../../src/edi/sbdh.js';
-import { sbd } from './samples.js';
+import { BusinessDocumentReader, describeSbdh, type BusinessDocument } from '../../src/edi/sbdh.js';
+import { ownRoot, sbd } from './samples.js';
 
 function read(text: string | Uint8Array): BusinessDocument {
   const reader = new BusinessDocumentReader();
@@ -63,6 +63,48 @@ describe('Standard Business Documents', () => {
   it('without header are business documents', () => {
     const document = read('<?xml version="1.0"?><?xml-stylesheet href="x.xsl"?><Order xmlns="urn:o"><c:ID xmlns:c="urn:oasis:names:specification:ubl:schema:xsd:CommonBasicComponents-2">34</c:ID><ID>x</ID></Order>');
     expect(document).toEqual({ root: 'Order', rootNamespace: 'urn:o', payload: { name: 'Order', namespace: 'urn:o', ID: '34' }, instanceIdentifierOccurrences: 0 });
+  });
+
+  it('may carry the header as the first child of their own root, as GS1 XML 3 does', () => {
+    // such messages were read as documents without any header, and a route of protocol sbdh refused them
+    expect(read(ownRoot({ id: 'cic-1' }))).toMatchObject({
+      root: 'itemMessage', rootNamespace: 'urn:gs1:item', instanceIdentifierOccurrences: 3,
+      header: { instanceIdentifier: 'cic-1', sender: { authority: 'GS1', value: '0088:1' }, type: 'Invoice' },
+      payload: { name: 'itemMessage', namespace: 'urn:gs1:item' },
+    });
+    expect(refusal(ownRoot({ id: '' }))).toMatch(/InstanceIdentifier is empty/);
+    const second = '<sh:StandardBusinessDocumentHeader/>';
+    expect(refusal(ownRoot({ last: second }))).toMatch(/second or late/);
+    expect(read(ownRoot({ first: '<transaction/>' }))).not.toHaveProperty('header');
+  });
+
+  it('tell by the first child of their root whether they have a header, and no later', () => {
+    const early = (text: string): unknown => {
+      const reader = new BusinessDocumentReader();
+      reader.push(Buffer.from(text.padEnd(512)));
+      return typeof reader.early === 'object' ? reader.early.instanceIdentifier : reader.early;
+    };
+    const invoice = '<Invoice xmlns="urn:x">';
+    expect([early(invoice), early(`${invoice}<ID>`)]).toEqual([undefined, 'none']);
+    const own = ownRoot({ id: 'cic-1' });
+    const [begun, ended] = ['<sh:Type>Invoice', '</sh:StandardBusinessDocumentHeader>'].map((mark) => own.slice(0, own.indexOf(mark) + mark.length));
+    expect([early(begun ?? ''), early(ended ?? '')]).toEqual([undefined, 'cic-1']);
+    const enveloped = sbd({ payload: '<Invoice>' });
+    expect([early(enveloped.slice(0, enveloped.indexOf('<Invoice>'))), early(enveloped.slice(0, enveloped.indexOf('</Standard')))]).toEqual([undefined, undefined]);
+    expect(early(enveloped.slice(0, enveloped.indexOf('<Invoice>') + 9))).toBe('doc-1');
+  });
+
+  it('may have a header of any version, except in Peppol', () => {
+    // Danish health care sends 2.2; only Peppol's envelope demands 1.0 of what the standard leaves a string
+    expect(read(sbd({ version: '2.2', authority: 'EAN.UCC' })).header).toMatchObject({ headerVersion: '2.2', instanceIdentifier: 'doc-1' });
+    expect(describeSbdh(Buffer.from(sbd({ version: '2.2', authority: 'EAN.UCC' })))['note']).toMatch(/HeaderVersion '2.2'/);
+    expect(describeSbdh(Buffer.from(sbd()))).not.toHaveProperty('note');
+  });
+
+  it('may leave empty what names nothing', () => {
+    // <sh:Standard/> is valid by the schema, and real writers leave it so; it was refused
+    const empty = sbd().replace('<Standard>urn:x</Standard>', '<Standard/>').replace('>2.1<', '><').replace('<Type>Invoice<', '<Type><');
+    expect(read(empty).header).toMatchObject({ standard: '', typeVersion: '', type: '', instanceIdentifier: 'doc-1' });
   });
 
   const without = (element: string): string => sbd().replace(new RegExp(`<${element}>[^<]*</${element}>`), '');

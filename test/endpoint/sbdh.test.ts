@@ -124,6 +124,15 @@ describe('sbdh: flag and off', () => {
     expect(delivered().map((one) => one['mark'])).toEqual(['first', 'first']);
   });
 
+  it('a header inside the document\'s own root counts as one before it', async () => {
+    // GS1 XML 3 has it there; two MessageIds with the same document were two first copies
+    await open('suppress');
+    const own = (instance: string): string => sbd(instance, '').replace('<StandardBusinessDocument xmlns', '<m:message xmlns:m="urn:gs1:item" xmlns').replace('</StandardBusinessDocument>', '</m:message>');
+    await served.post(honest({ payloads: [own('one')] }));
+    await served.post(honest({ payloads: [own('one')] }));
+    expect(delivered()).toMatchObject([{ documents: [{ kind: 'sbdh', reference: 'one' }] }]);
+  });
+
   it('a partner may have its own', async () => {
     await open('flag', { defaults: { sbdh: 'flag', resend: 'off' }, partners: [{ match: { from: ['POP000001'] }, sbdh: 'suppress' }] });
     await served.post(honest({ payloads: [sbd('one')] }));
