@@ -82,6 +82,13 @@ export class EdifactSyntax implements Syntax {
     }
   }
 
+  unterminated(bytes: Buffer, place: Place): boolean {
+    const { unb, findings } = this.#interchange;
+    if (place.tag !== 'UNZ' || this.#text(this.#split(bytes), 2, 0, place) !== unb?.controlRef) return false;
+    findings.add('interchange', 'missing', 'the terminator of UNZ is missing', place);
+    return this.segment(bytes, place) === 'stop';
+  }
+
   #split(bytes: Buffer): Elements {
     return new Elements(bytes, this.#una.marks);
   }

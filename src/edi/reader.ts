@@ -37,6 +37,8 @@ export class InterchangeReader {
   #need = 3;
   #start = 0;
   #hash: Hash | undefined;
+  /** The digest without the line breaks that came last, where any did. */
+  #solid: Hash | undefined;
   #seen = 0;
 
   constructor(options: ReaderOptions) {
@@ -58,14 +60,23 @@ export class InterchangeReader {
   /** The file has ended: throws where it ended too early or held no interchange. */
   end(): void {
     const offset = this.#base;
-    if (this.#inside) {
-      const place = this.#scanner?.place(offset) ?? { segment: 0, tag: '', offset };
-      throw new EdiBroken(`the file ends inside the interchange that begins at offset ${this.#start}`, { ...place, offset });
-    }
+    if (this.#inside) this.#endInside(offset);
     if (this.#head.length > 0) {
       throw new EdiBroken(this.#seen === 0 ? 'neither UNA, UNB nor ISA: too short' : 'bytes that are no interchange', this.#nowhere());
     }
     if (this.#seen === 0) throw new EdiBroken('the file holds no interchange', { segment: 0, tag: '', offset });
+  }
+
+  /** Some writers leave out the terminator of the last trailer: that is all that may be missing. */
+  #endInside(offset: number): void {
+    const place = this.#scanner?.place(offset) ?? { segment: 0, tag: '', offset };
+    const trailer = this.#scanner?.unterminated;
+    const bytes = trailer?.subarray(0, trailer.length - blankTail(trailer));
+    const syntax = this.#syntax;
+    if (syntax === undefined || bytes === undefined || !syntax.unterminated(bytes, place)) {
+      throw new EdiBroken(`the file ends inside the interchange that begins at offset ${this.#start}`, { ...place, offset });
+    }
+    this.#finish(syntax, place.offset + bytes.length, this.#solid ?? this.#hash, place.segment);
   }
 
   #nowhere() {
@@ -85,7 +96,8 @@ export class InterchangeReader {
       }
       this.#head.push(byte);
       if (this.#head.length < this.#need) continue;
-      if (this.#start === 0 && BOM.every((b, i) => this.#head[i] === b)) {
+      // files that were joined keep their byte order marks
+      if (BOM.every((b, i) => this.#head[i] === b)) {
         this.#head = [];
         continue;
       }
@@ -104,6 +116,7 @@ export class InterchangeReader {
       return false;
     }
     this.#hash = this.#options.digest === false ? undefined : createHash('sha256').update(head);
+    this.#solid = undefined;
     this.#scanner ??= new SegmentScanner(syntax, syntax.wanted);
     this.#scanner.begin(answer.ending, answer.read);
     this.#inside = true;
@@ -139,15 +152,34 @@ export class InterchangeReader {
     const syntax = this.#syntax;
     if (scanner === undefined || syntax === undefined) return bytes.length;
     const to = scanner.scan(bytes, this.#base, from);
-    this.#hash?.update(bytes.subarray(from, to));
-    if (scanner.stopped) {
-      this.#inside = false;
-      this.#seen += 1;
-      const extent = { start: this.#start, end: this.#base + to, sha256: this.#hash?.digest('hex') ?? '' };
-      this.#options.onInterchange(syntax.finish(extent, scanner.count));
-    }
+    this.#digest(bytes.subarray(from, to));
+    if (scanner.stopped) this.#finish(syntax, this.#base + to, this.#hash, scanner.count);
     return to;
   }
+
+  /** Where the bytes end in line breaks, the digest before them is kept: with the file's end they belong to nobody. */
+  #digest(bytes: Buffer): void {
+    const solid = bytes.length - blankTail(bytes);
+    if (solid > 0) this.#solid = undefined;
+    this.#hash?.update(bytes.subarray(0, solid));
+    if (solid === bytes.length) return;
+    this.#solid ??= this.#hash?.copy();
+    this.#hash?.update(bytes.subarray(solid));
+  }
+
+  #finish(syntax: Syntax, end: number, hash: Hash | undefined, segments: number): void {
+    this.#inside = false;
+    this.#seen += 1;
+    const extent = { start: this.#start, end, sha256: hash?.digest('hex') ?? '' };
+    this.#options.onInterchange(syntax.finish(extent, segments));
+  }
+}
+
+/** How many bytes at the end are line breaks, blanks or an end-of-file character. */
+function blankTail(bytes: Uint8Array): number {
+  let at = bytes.length;
+  while (at > 0 && (isSpace(bytes[at - 1] ?? 0) || bytes[at - 1] === SUB)) at -= 1;
+  return bytes.length - at;
 }
 
 /** Names a character set in which a reader of ASCII envelopes would find nothing. */

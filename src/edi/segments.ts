@@ -97,6 +97,11 @@ export class SegmentScanner {
     return { segment: this.count + 1, tag: tagOf(this.#held.subarray(0, Math.min(this.#heldLength, 3))), offset: this.#start };
   }
 
+  /** The open segment, as far as the file goes; undefined where there is none, or more of it than is kept. */
+  get unterminated(): Buffer | undefined {
+    return this.#open && this.#raw === 0 && this.#heldLength < KEPT ? this.#held.subarray(0, this.#heldLength) : undefined;
+  }
+
   /** Scans a chunk whose first byte has file offset `base`, from index `from`. Returns where the sink said stop, or the length. */
   scan(chunk: Buffer, base: number, from: number): number {
     let at = from;

@@ -1,3 +1,4 @@
+import type { Place } from './broken.js';
 import type { Interchange } from './interchange.js';
 import type { Ending, SegmentSink } from './segments.js';
 
@@ -19,6 +20,11 @@ export interface Syntax extends SegmentSink {
   readonly wanted: Uint8Array;
   /** The first bytes of an interchange that begins at file offset `offset`; called with more bytes until they suffice. */
   head(head: Uint8Array, offset: number): Head;
+  /**
+   * The file ends in this segment, which has no terminator. True where it is the trailer and its reference is the
+   * header's to the last character, so that nothing but the terminator can be missing.
+   */
+  unterminated(bytes: Buffer, place: Place): boolean;
   /** The interchange that has just ended. */
   finish(extent: { readonly start: number; readonly end: number; readonly sha256: string }, segments: number): Interchange;
 }

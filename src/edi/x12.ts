@@ -73,12 +73,18 @@ export class X12Syntax implements Syntax {
     }
   }
 
+  unterminated(bytes: Buffer, place: Place): boolean {
+    if (place.tag !== 'IEA' || this.#values(bytes, place)[1] !== this.#isa?.values[13]) return false;
+    this.#current.findings.add('interchange', 'missing', 'the terminator of IEA is missing', place);
+    return this.segment(bytes, place) === 'stop';
+  }
+
   /**
-   * The first elements behind the tag, as text; bytes beyond ASCII are taken one by one, as the standard's own
-   * character sets are.
+   * The first elements behind the tag, as text without trailing blanks, which say nothing (X12.6); bytes beyond ASCII
+   * are taken one by one, as the standard's own character sets are.
    */
   #values(bytes: Buffer, place: Place): string[] {
-    const values = bytes.toString('latin1').split(this.#isa?.separators.element ?? '*', READ);
+    const values = bytes.toString('latin1').split(this.#isa?.separators.element ?? '*', READ).map((value) => value.trimEnd());
     values.shift();
     if (bytes.length > LONGEST && values.some((value) => value.length > LONGEST)) {
       throw new EdiBroken(`an element is longer than ${LONGEST} bytes`, place);
@@ -89,7 +95,7 @@ export class X12Syntax implements Syntax {
   #openGroup(values: readonly string[]): void {
     const current = this.#current;
     const group: X12Group = {
-      GS01: values[0] ?? '', GS02: (values[1] ?? '').trimEnd(), GS03: (values[2] ?? '').trimEnd(), GS06: values[5] ?? '', GS08: values[7] ?? '',
+      GS01: values[0] ?? '', GS02: values[1] ?? '', GS03: values[2] ?? '', GS06: values[5] ?? '', GS08: values[7] ?? '',
     };
     current.group = group;
     current.groupCount += 1;

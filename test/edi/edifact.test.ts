@@ -53,6 +53,12 @@ describe('EDIFACT envelopes', () => {
     expect(found.map(({ sha256 }) => sha256)).toEqual([first, second].map((text) => createHash('sha256').update(bytes(text)).digest('hex')));
   });
 
+  it('may begin with a byte order mark each, where files were joined', () => {
+    // only the one at the very beginning was passed over
+    const file = `ï»¿${edifact('1')}\nï»¿${edifact('2')}`;
+    expect(read(file).map(({ start, end }) => file.slice(start, end))).toEqual([edifact('1'), edifact('2')]);
+  });
+
   it('counts groups where there are groups, and compares their ends', () => {
     const group = "UNG+ORDERS+A+B+240229:1305+9+UN+D:96A'UNH+1+ORDERS:D:96A:UN'UNT+2+1'UNH+2+ORDERS:D:96A:UN'UNT+2+2'UNE+2+9'";
     expect(read(edifact('1', { body: group }))[0]).toMatchObject({ groups: [{ type: 'ORDERS', ref: '9' }], messageCount: 2, findings: [] });
@@ -97,14 +103,29 @@ describe('EDIFACT envelopes', () => {
 });
 
 describe('files that are no EDIFACT interchange', () => {
-  it('cut anywhere is refused, with the place', () => {
-    const text = edifact('1', { una: "UNA:+.? '" });
-    for (let length = 0; length < text.length; length += 1) {
+  it('cut anywhere before the last terminator is refused, with the place', () => {
+    const text = edifact('12', { una: "UNA:+.? '" });
+    for (let length = 0; length < text.length - 1; length += 1) {
       const error = refusal(text.slice(0, length));
       expect(error).toMatchObject({ code: 'EDI_BROKEN' });
       expect(error.offset, String(length)).toBeLessThanOrEqual(length);
     }
-    expect(refusal(text.slice(0, -1))).toMatchObject({ segment: 5, tag: 'UNZ', offset: text.length - 1 });
+    expect(refusal(text.slice(0, -2))).toMatchObject({ segment: 5, tag: 'UNZ', offset: text.length - 2 });
+  });
+
+  it('that lacks nothing but the terminator of its UNZ is read, with a warning', () => {
+    // writers that join segments by terminators write none behind the last; a reference that is whole shows that nothing else is missing
+    const whole = edifact('12').slice(0, -1);
+    for (const text of [whole, `${whole}\r\n`]) {
+      const [one] = read(text);
+      expect(one).toMatchObject({ start: 0, end: whole.length, unzMatches: true, findings: [{ level: 'interchange', text: 'the terminator of UNZ is missing', segment: 5 }] });
+      expect(one?.sha256).toBe(createHash('sha256').update(bytes(whole)).digest('hex'));
+      expect(refusal(text, { checks: 'strict' })).toMatchObject({ reason: 'the terminator of UNZ is missing', tag: 'UNZ' });
+    }
+    expect(read(edifact('1') + whole)).toMatchObject([{ findings: [] }, { controlRef: '12' }]);
+    for (const unz of ['UNZ+1+1', 'UNZ+1+123', 'UNZ+1+12?', 'UNZX+1+12', 'UNZ+1', 'UNT+1+12']) {
+      expect(refusal(edifact('12', { unz })).reason, unz).toMatch(/^the file ends inside the interchange/);
+    }
   });
 
   it.each<[string, string | Buffer, object]>([

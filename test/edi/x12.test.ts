@@ -103,6 +103,12 @@ describe('X12 envelopes', () => {
     expect(read(text, { checks: { interchange: 'strict', group: 'strict', message: 'strict', [level]: 'warn' } })).toHaveLength(1);
   });
 
+  it('trailing blanks of an element say nothing', () => {
+    // only GS02, GS03 and IEA were read without them: a padded GS06 differed from its GE02
+    const padded = 'GS*PO*SENDER*RECEIVER*20240229*1305*7  *X*005010  ~ST*850*0001 ~SE*2 *0001~GE*1*7 ~';
+    expect(read(x12('1', { body: padded }), { checks: 'strict' })[0]).toMatchObject({ groups: [{ GS06: '7', GS08: '005010' }], transactions: [['850', '0001']] });
+  });
+
   it('groups of other parties than the interchange are usual, even where checks are strict', () => {
     expect(read(x12('1', { sender: 'VAN' }), { checks: 'strict' })[0]).toMatchObject({ groupsNameOthers: true });
   });
@@ -111,8 +117,19 @@ describe('X12 envelopes', () => {
 describe('files that are no X12 interchange', () => {
   it('cut anywhere before the last terminator is refused', () => {
     const text = x12('1').trimEnd();
-    for (let length = 0; length < text.length; length += 1) expect(refusal(text.slice(0, length)), String(length)).toMatchObject({ code: 'EDI_BROKEN' });
-    expect(refusal(text.slice(0, -1))).toMatchObject({ segment: 7, tag: 'IEA', offset: text.length - 1 });
+    for (let length = 0; length < text.length - 1; length += 1) expect(refusal(text.slice(0, length)), String(length)).toMatchObject({ code: 'EDI_BROKEN' });
+    expect(refusal(text.slice(0, -2))).toMatchObject({ segment: 7, tag: 'IEA', offset: text.length - 2 });
+  });
+
+  it('that lacks nothing but the terminator of its IEA is read, with a warning', () => {
+    // where the terminator is a line break, editors and FTP servers drop the last one; IEA02 is whole, so nothing else is missing
+    const whole = x12('1').trimEnd().replaceAll('~\n', '~').replaceAll('~', '\r').slice(0, -1);
+    for (const text of [whole, `${whole}  `]) {
+      expect(read(text)).toMatchObject([{ end: whole.length, ieaMatches: true, segments: 7, findings: [{ level: 'interchange', text: 'the terminator of IEA is missing' }] }]);
+      expect(read(text)[0]?.sha256).toBe(createHash('sha256').update(bytes(whole)).digest('hex'));
+    }
+    expect(refusal(whole, { checks: 'strict' })).toMatchObject({ reason: 'the terminator of IEA is missing', tag: 'IEA' });
+    expect(refusal(whole.replace('IEA*1*000000001', 'IEA*1*000000002')).reason).toMatch(/^the file ends inside the interchange/);
   });
 
   it.each<[string, string, object]>([
