@@ -10,13 +10,20 @@ import { advice, DEFAULTS, type Una } from './una.js';
 /** Characters allowed between UNA and UNB. */
 const GAP = 64;
 
+export const INTERACTIVE = 'interactive EDIFACT (UIB) is not supported';
+
 /** Reads EDIFACT interchanges: UNA, UNB to UNZ, with the counts and references of UNG/UNE and UNH/UNT (ISO 9735-1). */
 export class EdifactSyntax implements Syntax {
   readonly name = 'edifact';
   // 'UC' is for UCI; other service segments of CONTRL only cost a lookup
   readonly wanted = tagTable(['UN', 'UC', 'UI']);
+  remark = '';
   readonly #checks: Checks;
   #una: Una = DEFAULTS;
+  /** Interchanges begun. */
+  #begun = 0;
+  /** An interchange before had separators of its own, by its UNA. They do not hold for the next (ISO 9735-1, 8). */
+  #advised = false;
   #interchange = emptyInterchange('warn');
 
   constructor(checks: Checks) {
@@ -33,13 +40,17 @@ export class EdifactSyntax implements Syntax {
       while (from < head.length && isSpace(head[from] ?? 0)) from += 1;
       if (from > 9 + GAP) throw new EdiBroken('no UNB after UNA', { segment: 0, tag: 'UNA', offset });
     }
+    this.remark = from === 0 && this.#advised ? `: interchange ${this.#begun + 1} without UNA, for which the default separators hold` : '';
     if (head.length < from + 4) return { need: Math.max(head.length + 1, from === 0 ? 4 : 0) };
     if (tagOf(head.subarray(from)) !== 'UNB' || head[from + 3] !== una.marks.element) {
       const found = Buffer.from(head.subarray(from, from + 3)).toString('latin1');
-      const why = found === 'UNB' ? 'UNB is not followed by the element separator' : 'no UNB after UNA';
+      const without = found === 'UIB' ? INTERACTIVE : 'no UNB after UNA';
+      const why = found === 'UNB' ? `UNB is not followed by the element separator${this.remark}` : without;
       throw new EdiBroken(why, { segment: 1, tag: tagOf(head.subarray(from)), offset: offset + from });
     }
     this.#una = una;
+    this.#begun += 1;
+    this.#advised ||= una.marks.element !== DEFAULTS.marks.element || una.terminator !== DEFAULTS.terminator;
     this.#interchange = emptyInterchange(this.#checks);
     return { ending: { terminator: una.terminator, release: una.marks.release }, from, read: 0 };
   }

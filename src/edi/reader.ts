@@ -1,6 +1,6 @@
 import { createHash, type Hash } from 'node:crypto';
 import { EdiBroken, type Checks } from './broken.js';
-import { EdifactSyntax } from './edifact.js';
+import { EdifactSyntax, INTERACTIVE } from './edifact.js';
 import type { Interchange } from './interchange.js';
 import { isSpace, SegmentScanner } from './segments.js';
 import type { Syntax } from './syntax.js';
@@ -74,7 +74,7 @@ export class InterchangeReader {
     const bytes = trailer?.subarray(0, trailer.length - blankTail(trailer));
     const syntax = this.#syntax;
     if (syntax === undefined || bytes === undefined || !syntax.unterminated(bytes, place)) {
-      throw new EdiBroken(`the file ends inside the interchange that begins at offset ${this.#start}`, { ...place, offset });
+      throw new EdiBroken(`the file ends inside the interchange that begins at offset ${this.#start}${syntax?.remark ?? ''}`, { ...place, offset });
     }
     this.#finish(syntax, place.offset + bytes.length, this.#solid ?? this.#hash, place.segment);
   }
@@ -137,7 +137,7 @@ export class InterchangeReader {
         throw new EdiBroken(`the file is in ${charset}; EDI envelopes are read in ASCII-based character sets only`, place);
       }
       if (head.includes(0)) throw new EdiBroken('NUL byte', { ...place, offset: this.#start + head.indexOf(0) });
-      if (tag === 'UIB') throw new EdiBroken('interactive EDIFACT (UIB) is not supported', place);
+      if (tag === 'UIB') throw new EdiBroken(INTERACTIVE, place);
       throw new EdiBroken(this.#seen === 0 ? 'begins neither with UNA, UNB nor with ISA' : 'bytes that are no interchange', place);
     }
     const wanted = this.#options.syntax;

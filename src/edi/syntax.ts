@@ -16,6 +16,8 @@ export type Head =
 /** One family of interchanges: reads the head of one (separators and opening), then its segments. */
 export interface Syntax extends SegmentSink {
   readonly name: 'edifact' | 'x12';
+  /** What may be why an interchange does not end, behind the words that say so; '' where nothing may. */
+  readonly remark: string;
   /** Tags it wants to see, by their first two bytes (segments.ts, tagTable). */
   readonly wanted: Uint8Array;
   /** The first bytes of an interchange that begins at file offset `offset`; called with more bytes until they suffice. */

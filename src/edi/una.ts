@@ -26,7 +26,7 @@ export function advice(nine: Uint8Array, offset: number): Una {
   const [component = 0, element = 0, decimal = 0, release = 0, repetition = 0, terminator = 0] = nine.subarray(3);
   const text = Buffer.from(nine).toString('latin1');
   const fixed = release === SPACE ? [component, element, terminator] : [component, element, release, terminator];
-  if (new Set(fixed).size !== fixed.length || fixed.some((byte) => unfit(byte))) {
+  if (new Set(fixed).size !== fixed.length || fixed.some((byte) => byte > 0x7e || unfit(byte))) {
     throw new EdiBroken(`the separators of '${text.replace(/[^ -~]/g, '.')}' cannot be told apart or are letters`, { segment: 0, tag: 'UNA', offset });
   }
   return {
@@ -40,5 +40,5 @@ export function advice(nine: Uint8Array, offset: number): Una {
 
 /** Letters, digits, spaces and NUL cannot separate anything. */
 export function unfit(byte: number): boolean {
-  return byte === 0 || byte === SPACE || byte > 0x7e || /[A-Za-z0-9]/.test(String.fromCharCode(byte));
+  return byte === 0 || byte === SPACE || /[A-Za-z0-9]/.test(String.fromCharCode(byte));
 }

@@ -1,5 +1,5 @@
 import { EdiBroken, Findings, type Checks, type Place } from './broken.js';
-import { readIsa, type Isa } from './isa.js';
+import { isaNeeds, readIsa, type Isa } from './isa.js';
 import { LISTED, LISTED_TYPES, type X12Group, type X12Interchange } from './interchange.js';
 import { tagTable } from './segments.js';
 import type { Head, Syntax } from './syntax.js';
@@ -15,6 +15,7 @@ const DIGITS = /^\d{1,15}$/;
 /** Reads X12 interchanges: ISA to IEA, with the counts and references of GS/GE and ST/SE (X12.5, X12.6). */
 export class X12Syntax implements Syntax {
   readonly name = 'x12';
+  readonly remark = '';
   readonly wanted = tagTable(['IS', 'IE', 'GS', 'GE', 'ST', 'SE', 'TA', 'AK', 'IK'], ['BI', 'BD']);
   readonly #checks: Checks;
   #isa: Isa | undefined;
@@ -25,10 +26,11 @@ export class X12Syntax implements Syntax {
   }
 
   head(head: Uint8Array, offset: number): Head {
-    if (head.length < 106) return { need: 106 };
+    const need = isaNeeds(head);
+    if (head.length < need) return { need };
     this.#isa = readIsa(head, offset);
     this.#current = empty(this.#checks);
-    return { ending: { terminator: this.#isa.marks.terminator, release: -1 }, from: 106, read: 1 };
+    return { ending: { terminator: this.#isa.terminator, release: -1 }, from: this.#isa.length, read: 1 };
   }
 
   /** BIN*length*data and BDS*filter*length*data: the data may hold any byte, the terminator included. */

@@ -147,6 +147,12 @@ describe('files that are no EDIFACT interchange', () => {
     ['in UTF-16 without byte order mark', Buffer.from(edifact('1'), 'utf16le'), { reason: expect.stringContaining('UTF-16') }],
     ['in EBCDIC', Buffer.from([0xe4, 0xd5, 0xc2, 0x4e, 0xe4]), { reason: expect.stringContaining('EBCDIC') }],
     ['interactive', "UIB+UNOA:4'", { reason: 'interactive EDIFACT (UIB) is not supported' }],
+    ['interactive, with UNA', "UNA:+./*'\nUIB+UNOA:0++1234'", { reason: 'interactive EDIFACT (UIB) is not supported', offset: 10 }],
+    // writers put the UNA before the first interchange only; that the next is read by the defaults was nowhere said
+    ['whose second interchange has the first one\'s separators and no UNA', "UNA|;.? ~UNB;UNOA|1;A;B;240229|1305;1~UNZ;0;1~UNB;UNOA|1;A;B;240229|1305;2~UNZ;0;2~",
+      { reason: 'UNB is not followed by the element separator: interchange 2 without UNA, for which the default separators hold' }],
+    ['whose second interchange has the first one\'s terminator and no UNA', "UNA:+.? ~UNB+UNOA:1+A+B+240229:1305+1~UNZ+0+1~UNB+UNOA:1+A+B+240229:1305+2~UNZ+0+2~",
+      { reason: expect.stringMatching(/^the file ends inside the interchange that begins at offset 46: interchange 2 without UNA/) }],
     ['with an object of unknown length', edifact('1', { body: "UNO+1+S+T'" }), { tag: 'UNO', segment: 2 }],
     ['with an endless reference', edifact('1'.repeat(300)), { tag: 'UNB', reason: 'an element is longer than 255 bytes' }],
   ])('%s is refused', (_what, text, expected) => {

@@ -44,6 +44,7 @@ const files: Record<string, string> = {
   long: edifact('4', { body: `UNH+1+A'FTX+${long}'UNH${long}+9'UNT+4+1'` }),
   unterminated: `${edifact('5')}ï»¿${edifact('6').slice(0, -1)} \r\n`,
   x12: `${x12('1')}\r\n${x12('2', { body: 'TA1*1*240229*1305*R*025~', groups: '0' })}`,
+  recoded: x12('4').replaceAll(':', '\xe2\x80\xa6').replaceAll('~', '\xa7'),
   binary: x12('3', { body: "GS*PO*A*B*1*1*7*X*005010~ST*841*0001~BIN*9*IEA~\0*1~~~BIG*20240229~BDS*A*3*~~~~SE*5*0001~GE*1*7~" }),
 };
 

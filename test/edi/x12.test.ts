@@ -103,6 +103,21 @@ describe('X12 envelopes', () => {
     expect(read(text, { checks: { interchange: 'strict', group: 'strict', message: 'strict', [level]: 'warn' } })).toHaveLength(1);
   });
 
+  it.each(['\x7f', '\x85', '\xa6', '\xa7', '\xd6'])('takes any byte as a separator that is neither a letter nor a digit of ASCII: %j', (mark) => {
+    // bytes beyond 0x7E were refused; DEL and the broken bar are in use
+    expect(read(x12('1').replaceAll('*', mark))[0]).toMatchObject({ separators: { element: mark }, iea: ['1', '000000001'], findings: [] });
+    expect(read(x12('1').replaceAll('~', mark))[0]).toMatchObject({ separators: { terminator: mark }, segments: 7, findings: [] });
+    expect(read(x12('1').replaceAll('*:~', `*${mark}~`))[0]).toMatchObject({ separators: { component: mark }, findings: [] });
+  });
+
+  it('takes a character of several bytes between components, where files were recoded to UTF-8, and says so where it cannot', () => {
+    const recoded = (mark: string, by: string): string => Buffer.from(x12('1').replaceAll(mark, by), 'utf8').toString('latin1');
+    expect(read(recoded(':', '¦'))[0]).toMatchObject({ separators: { component: '¦', terminator: '~' }, segments: 7, findings: [] });
+    for (const [mark, by, what] of [['~', 'Ö', 'segment terminator'], ['~', '…', 'segment terminator'], ['*', '§', 'element separator']] as const) {
+      expect(refusal(recoded(mark, by)).reason).toBe(`the ${what} of ISA is a UTF-8 character of several bytes, and only one byte can be read as such`);
+    }
+  });
+
   it('trailing blanks of an element say nothing', () => {
     // only GS02, GS03 and IEA were read without them: a padded GS06 differed from its GE02
     const padded = 'GS*PO*SENDER*RECEIVER*20240229*1305*7  *X*005010  ~ST*850*0001 ~SE*2 *0001~GE*1*7 ~';
