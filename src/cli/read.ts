@@ -3,9 +3,11 @@ import { parseArgs } from 'node:util';
 import type { Config } from '../config/config.js';
 import { loadConfig } from '../config/load.js';
 import { inspect } from '../ebms/describe.js';
+import { NS } from '../ebms/namespaces.js';
 import { categoryOf, describeEdi } from '../edi/describe.js';
 import { messageOf, sbdhMessage } from '../edi/message-of.js';
 import { interchangesOf } from '../edi/read-interchanges.js';
+import { rootElement } from '../edi/root-element.js';
 import { BusinessDocumentReader } from '../edi/sbdh.js';
 import { As4OnceError } from '../errors.js';
 import type { Ledger } from '../ledger/port.js';
@@ -91,12 +93,13 @@ interface Shown {
   readonly [field: string]: unknown;
 }
 
-/** SOAP, a bare eb:Messaging and MIME are AS4; what begins with other XML, UNA, UNB or ISA is EDI. */
+/** A SOAP envelope, a bare eb:Messaging and MIME are AS4; other documents, EDIFACT and X12 are EDI. */
 function isAs4(bytes: Uint8Array, contentType: string | undefined): boolean {
   if (contentType !== undefined) return true;
   const category = categoryOf(bytes);
-  if (category === 'edifact' || category === 'x12') return false;
-  return category === 'unknown' || /<(?:[\w.-]+:)?(?:Envelope|Messaging)[\s>]/.test(Buffer.from(bytes.subarray(0, 4096)).toString('latin1'));
+  if (category !== 'sbdh') return category === 'unknown';
+  const { local, uri } = rootElement(bytes) ?? {};
+  return local === 'Envelope' ? uri === NS.soap11 || uri === NS.soap12 : local === 'Messaging' && uri === NS.eb;
 }
 
 /** One field a line, nested ones indented: for a person with a terminal. */

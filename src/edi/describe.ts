@@ -37,12 +37,19 @@ export function describeEdi(bytes: Uint8Array, options: { readonly checks?: Chec
   }
 }
 
-/** By the first bytes behind byte order mark and white space. */
+/** By the first characters behind byte order mark and white space. Interactive EDIFACT (UIB) is for its reader to refuse. */
 export function categoryOf(bytes: Uint8Array): EdiDescription['category'] {
-  const text = Buffer.from(bytes.subarray(0, 1024)).toString('latin1').replace(/^\xef\xbb\xbf/, '').trimStart();
+  const head = bytes.subarray(0, 1024);
+  const text = new TextDecoder(encodingOf(head)).decode(head).trimStart();
   if (text.startsWith('<')) return 'sbdh';
   if (text.startsWith('ISA')) return 'x12';
-  return /^UN[AB]/.test(text) ? 'edifact' : 'unknown';
+  return /^(UN[AB]|UIB)/.test(text) ? 'edifact' : 'unknown';
+}
+
+/** UTF-16 by its byte order mark, or by a first character that is ASCII and therefore half zero; else what ASCII is the same in. */
+function encodingOf([a, b]: Uint8Array): 'utf-8' | 'utf-16le' | 'utf-16be' {
+  if ((a === 0xfe && b === 0xff) || (a === 0 && b !== 0)) return 'utf-16be';
+  return (a === 0xff && b === 0xfe) || (a !== 0 && b === 0) ? 'utf-16le' : 'utf-8';
 }
 
 function describeInterchanges(interchanges: readonly Interchange[]) {

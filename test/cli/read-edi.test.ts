@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it, describe } from 'vitest';
+import { main } from '../../src/cli/main.js';
 import { claimFor } from '../../src/delivery/claim.js';
 import { messageOf } from '../../src/edi/message-of.js';
 import { interchangesOf } from '../../src/edi/read-interchanges.js';
@@ -10,6 +11,7 @@ import { lmdbLedger } from '../../src/ledger/embedded/index.js';
 import { thisProcess } from '../../src/ledger/owner.js';
 import { compileRules, selectRule } from '../../src/policy/select.js';
 import { storeReply } from '../../src/receipt/stored-reply.js';
+import { sbd } from '../edi/samples.js';
 import { runCli } from '../support/child.js';
 import { tempDir } from '../support/temp-dir.js';
 
@@ -36,6 +38,33 @@ describe('read: EDI files with key, rule and what would happen now', () => {
     const { stdout } = await runCli(['read', file]);
     expect(stdout).toMatch(/^hasSBDH: false$/m);
     expect(stdout).toMatch(/^note: a document without a Standard Business Document Header/m);
+  });
+
+  it('an XML file goes to the reader that its root element names, whatever stands before it and in which encoding', async () => {
+    // The first 4 KB were searched for "<Envelope": a comment that spoke of one made an order AS4, a long comment before a
+    // SOAP envelope made it an order, and documents in UTF-16 were no XML at all.
+    const folder = tempDir().path;
+    const shown = async (content: string | Buffer): Promise<string> => {
+      writeFileSync(join(folder, 'file'), content);
+      let out = '';
+      const print = (text: string): void => {
+        out += text;
+      };
+      await main(['read', join(folder, 'file'), '--json'], { out: print, err: print, tty: false, env: process.env });
+      const { verdict, category, hasSBDH, reason, code } = JSON.parse(out) as Record<string, string | boolean | undefined>;
+      return category === undefined ? `as4 ${String(code)}: ${String(reason)}` : `${String(verdict)} ${String(category)} ${String(hasSBDH ?? reason)}`;
+    };
+    const order = '<Order xmlns="urn:o"/>';
+    const soap = '<s:Envelope xmlns:s="http://www.w3.org/2003/05/soap-envelope"><s:Body/></s:Envelope>';
+    expect(await shown(`<!-- not an <Envelope > of any kind -->${order}`)).toBe('parse sbdh false');
+    expect(await shown('<Envelope xmlns="urn:other"/>')).toBe('parse sbdh false');
+    expect(await shown(Buffer.from(`\ufeff<?xml version="1.0" encoding="UTF-16"?>${order}`, 'utf16le'))).toBe('parse sbdh false');
+    expect(await shown(Buffer.from(sbd({ prolog: '\ufeff' }), 'utf16le').swap16())).toBe('parse sbdh true');
+    const nothing = 'as4 HEADER_INVALID: eb:Messaging missing';
+    expect(await shown(`<!--${'long '.repeat(2_000)}-->${soap}`)).toBe(nothing);
+    expect(await shown(Buffer.from(`\ufeff${soap}`, 'utf16le'))).toBe(nothing);
+    expect(await shown(`<Messaging xmlns="http://docs.oasis-open.org/ebxml-msg/ebms/v3.0/ns/core/200704/"/>`)).toMatch(/^as4 .*no SOAP envelope/);
+    expect(await shown("UIB+UNOB:4+1'")).toBe('reject edifact interactive EDIFACT (UIB) is not supported');
   });
 
   it('foretells claim, replay and mismatch from the ledger, and writes nothing', async () => {

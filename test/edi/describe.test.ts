@@ -17,6 +17,11 @@ describe('describing a file', () => {
     });
     expect(describeEdi(bytes('???'))).toMatchObject({ category: 'unknown', verdict: 'reject', offset: 0 });
     expect(describeEdi(bytes('<a>'))).toMatchObject({ category: 'sbdh', verdict: 'reject' });
+    // docs/edi.md promises to say what these are; they were sent to no reader of EDI at all
+    expect(describeEdi(bytes("UIB+UNOB:4+1'"))).toMatchObject({ category: 'edifact', verdict: 'reject', reason: 'interactive EDIFACT (UIB) is not supported' });
+    for (const wide of [Buffer.from(`\ufeff${edifact('1')}`, 'utf16le'), Buffer.from(edifact('1'), 'utf16le'), Buffer.from(edifact('1'), 'utf16le').swap16()]) {
+      expect(describeEdi(wide)).toMatchObject({ category: 'edifact', verdict: 'reject', reason: expect.stringContaining('UTF-16') });
+    }
   });
 
   it('warns of what concerns the whole interchange once, and lists the rest at its interchange', () => {

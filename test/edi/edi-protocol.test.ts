@@ -81,6 +81,13 @@ describe('EDI over HTTP', () => {
     expect(await message(protocol, wrong.replace('SENDER', 'OTHER'))).toMatchObject({ reference: '1' });
   });
 
+  it('a body that lacks only its last terminator is a message, unless checks are strict', async () => {
+    const body = edifact('REF1').slice(0, -1);
+    expect(await message(edifactProtocol(), body)).toMatchObject({ reference: 'REF1', fingerprint: `plain:${sha256(body)}` });
+    await expect(message(edifactProtocol({ checks: () => 'strict' }), body)).rejects.toMatchObject({ code: 'EDI_BROKEN', reason: 'the terminator of UNZ is missing' });
+    await expect(message(edifactProtocol(), body.slice(0, -1))).rejects.toMatchObject({ code: 'EDI_BROKEN' });
+  });
+
   it('two interchanges in one request are refused: one response cannot acknowledge both', async () => {
     await expect(message(edifactProtocol(), edifact('1') + edifact('2'))).rejects.toMatchObject({ code: 'EDI_BROKEN', offset: edifact('1').length });
     await expect(message(edifactProtocol(), x12('1'))).rejects.toMatchObject({ code: 'EDI_BROKEN' });
