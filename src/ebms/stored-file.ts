@@ -37,12 +37,16 @@ export function openStoredFile(bytes: Uint8Array, limits: Limits): StoredFile {
   return { headers, body };
 }
 
+/** A byte order mark, empty lines (RFC 9112, 2.2) and interim responses (RFC 9110, 15.2), all of which recorders write. */
+const BEFORE_HEAD = /^(?:\xef\xbb\xbf)?[\r\n]*(?:HTTP\/\d\S* 1\d\d\b[^]*?\r?\n\r?\n[\r\n]*)*/;
+
 /**
  * A head is a start line or none, then header fields among which is a Content-Type, then an empty line. A field name
  * begins with a letter here, so that a boundary with a colon in it (`--uuid:…`) is none.
  */
 function splitHead(bytes: Buffer): { headers: HeaderList; body: Buffer } | undefined {
-  const text = bytes.subarray(0, MAX_HEAD).toString('latin1');
+  const start = BEFORE_HEAD.exec(bytes.subarray(0, MAX_HEAD).toString('latin1'))?.[0].length ?? 0;
+  const text = bytes.subarray(start, start + MAX_HEAD).toString('latin1');
   const end = /\r?\n\r?\n/.exec(text);
   if (end === null) return undefined;
   const lines = text.slice(0, end.index).replace(/\r?\n[ \t]+/g, ' ').split(/\r?\n/);
@@ -54,7 +58,7 @@ function splitHead(bytes: Buffer): { headers: HeaderList; body: Buffer } | undef
     headers.push([field[1]!, field[2]!.trim()]);
   }
   if (header(headers, 'content-type') === undefined) return undefined;
-  return { headers, body: bytes.subarray(end.index + end[0].length) };
+  return { headers, body: bytes.subarray(start + end.index + end[0].length) };
 }
 
 /** Undoes chunked transfer coding (RFC 9112, 7.1); undefined where the bytes are not coded so. */
