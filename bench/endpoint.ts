@@ -14,7 +14,8 @@ import { cpuMs, peakRssMiB, run } from './support/load.js';
  * if a message cost nothing but the RSA operations that it cannot do without (one verification, one signature, and for an
  * encrypted one a decryption). Prints the share of it that is reached, what a duplicate costs of a first message (the
  * sender's bytes again, as a retry brings them, and the message signed anew, as a resend does), the memory that one
- * large encrypted payload takes, and what it costs to refuse each of the bombs of test/endpoint/bombs.ts.
+ * large encrypted payload takes, and what it costs to refuse each of the bombs of test/endpoint/bombs.ts. `floor` is what a
+ * first message costs with nothing beside what it cannot do without (support/endpoint-floor.ts).
  *
  * The targets are the handler's: `createEndpoint` in an application, so that what the process does is the endpoint's own
  * work and the ledger's. With backend directory each message is three files and four fsyncs more.
@@ -28,7 +29,7 @@ const count = Number(values.count);
 const connections = Number(values.connections);
 /** Messages of each kind before anything is measured: a server runs for weeks, its compiler needs some thousands. */
 const warmUp = Number(values.warm);
-const PAYLOAD = Buffer.from('<Invoice>'.padEnd(10_000, 'invoice line '));
+const PAYLOAD = Buffer.from(`<Invoice>${'<Line>invoice line</Line>'.repeat(390)}</Invoice>`);
 
 const folder = mkdtempSync(join(tmpdir(), 'as4-once-bench-'));
 writeFileSync(join(folder, 'own.crt'), receiver.certificate.toString());
@@ -94,8 +95,8 @@ const NEWER = Number(process.versions.node.split('.', 1)[0]) >= 24;
 
 const median = (values: readonly number[]): number => values.toSorted((a, b) => a - b)[values.length >> 1] ?? Number.NaN;
 
-/** One round: first messages, the same again, the same signed anew; what RSA costs is measured before and behind them. */
-async function round(server: Server, encrypted: boolean): Promise<Record<'rsa' | 'first' | 'again' | 'anew', number>> {
+/** One round: first messages here and at the floor, the same again, the same signed anew; what RSA costs is measured before and behind them. */
+async function round(server: Server, floor: Server, encrypted: boolean): Promise<Record<'rsa' | 'first' | 'floor' | 'again' | 'anew', number>> {
   const of = ids(count);
   const messages = build(encrypted, of);
   const ceiling = (): number => {
@@ -105,26 +106,28 @@ async function round(server: Server, encrypted: boolean): Promise<Record<'rsa' |
   const before = ceiling();
   const first = await cpuPerMessage(server, messages);
   const rsa = (before + ceiling()) / 2;
+  const least = await cpuPerMessage(floor, messages);
   const again = await cpuPerMessage(server, messages);
   const anew = await cpuPerMessage(server, build(encrypted, of));
-  return { rsa, first, again, anew };
+  return { rsa, first, floor: least, again, anew };
 }
 
 /** Rounds, once the compiler has seen enough: what is measured is a process that runs. Shares are medians, each of one round. */
-async function measure(server: Server, targets: boolean): Promise<void> {
+async function measure(server: Server, floor: Server, targets: boolean): Promise<void> {
   for (let sent = 0; sent < warmUp; sent += 500) {
     for (const encrypted of [true, false]) {
       const warm = build(encrypted, ids(500));
       await cpuPerMessage(server, warm);
+      if (targets) await cpuPerMessage(floor, warm);
       await cpuPerMessage(server, warm.slice(0, 200));
     }
   }
   for (const [name, encrypted, target] of [['signed', false, NEWER ? 28 : 18], ['signed and encrypted', true, NEWER ? 33 : 25]] as const) {
     const rounds: Awaited<ReturnType<typeof round>>[] = [];
-    for (let i = 0; i < Number(values.rounds); i++) rounds.push(await round(server, encrypted));
+    for (let i = 0; i < Number(values.rounds); i++) rounds.push(await round(server, floor, encrypted));
     const [first, again, anew] = (['first', 'again', 'anew'] as const).map((what) => median(rounds.map((r) => r[what])).toFixed(0));
     process.stdout.write(`  ${name.padEnd(21)} first ${first} µs of CPU, ${percent(median(rounds.map((r) => r.rsa / r.first)))} of the RSA ceiling`
-      + `${targets ? ` (target ${target} %)` : ''}; duplicate ${again} µs, ${percent(median(rounds.map((r) => r.again / r.first)))} of a first`
+      + `${targets ? ` (target ${target} %; the floor ${percent(median(rounds.map((r) => r.rsa / r.floor)))})` : ''}; duplicate ${again} µs, ${percent(median(rounds.map((r) => r.again / r.first)))} of a first`
       + `${targets ? ' (target 33.3 %)' : ''}; signed anew ${anew} µs, ${percent(median(rounds.map((r) => r.anew / r.first)))}\n`);
   }
 }
@@ -149,13 +152,14 @@ try {
   const rsa = rsaCosts();
   process.stdout.write(`RSA alone, CPU µs: verify ${rsa.verify.toFixed(0)}, sign ${rsa.sign.toFixed(0)}, decrypt ${rsa.decrypt.toFixed(0)}\n`);
   const handler = await start('bench/support/endpoint-server.js', [folder], LISTENS);
-  servers.push(handler);
+  const floor = await start('bench/support/endpoint-floor.js', [folder], LISTENS);
+  servers.push(handler, floor);
   process.stdout.write('createEndpoint with a handler that takes everything\n');
-  await measure(handler, true);
+  await measure(handler, floor, true);
   const directory = await start('src/cli/main.js', ['serve', '--config', yaml('directory')], LISTENS);
   servers.push(directory);
   process.stdout.write('as4-once serve with backend directory, each delivery fsynced\n');
-  await measure(directory, false);
+  await measure(directory, floor, false);
 
   const large = as4Message({ signer: sender, receiver: receiver.certificate, payloads: [randomBytes(Number(values.large) * 1_000_000)], compress: true });
   const fresh = await start('src/cli/main.js', ['serve', '--config', yaml('large')], LISTENS);
