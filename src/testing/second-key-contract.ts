@@ -64,6 +64,19 @@ export function secondKeyContract({ runner: { describe, it, expect }, on }: Cont
       expect(told(await ledger.point(samplePoint(pointer, third, redeliver)))).toBe(`hit ${first.reference}`);
     }));
 
+    it('finds what was accepted of those before, whatever content came between', on(async ({ ledger }) => {
+      const other = { ...redeliver, fingerprint: 'signed:content-b' };
+      await ledger.claim(first);
+      await ledger.point(samplePoint(pointer, first));
+      await ledger.release(sampleAttempt(first).release('uncertain'));
+      await ledger.claim(second);
+      expect(told(await ledger.point(samplePoint(pointer, second, other)))).toBe('unclear first');
+      await ledger.release(sampleAttempt(second).release('rejected'));
+      await ledger.settle(sampleAttempt(first).settle('late'));
+      expect(told(await ledger.point(samplePoint(pointer, third, redeliver)))).toBe('hit first');
+      expect(told(await ledger.point(samplePoint(pointer, third, other)))).toBe('differs first');
+    }));
+
     it('waits for an operator where policy says so, and only then', on(async ({ ledger }) => {
       await ledger.claim(first);
       await ledger.point(samplePoint(pointer, first));

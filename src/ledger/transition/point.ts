@@ -27,9 +27,12 @@ export function point(
   const [pointed, own, ...before] = records;
   const same = pointer.fingerprint === command.fingerprint;
   const others = standing.primary === command.primary ? before : [...before, pointed];
-  // settled with other content than the pointer's: what the pointer stands for was never accepted
-  const accepted = others.find((record) => record?.state === 'settled' && record.fingerprint === pointer.fingerprint);
-  if (accepted !== undefined) return { answer: { kind: same ? 'hit' : 'differs', primary: accepted } };
+  // its primary settled with other content than the pointer's: what the pointer stands for was never accepted
+  const accepted = others.filter((record): record is LedgerRecord =>
+    record?.state === 'settled' && (record !== pointed || record.fingerprint === pointer.fingerprint));
+  const hit = accepted.find(({ fingerprint }) => fingerprint === command.fingerprint);
+  const [primary] = hit === undefined ? accepted : [hit];
+  if (primary !== undefined) return { answer: { kind: hit === undefined ? 'differs' : 'hit', primary } };
   if (own?.state === 'settled') return standing.primary === command.primary ? { answer: { kind: 'mine' } } : place(pointer, command, at, []);
   const working = others.find((record) => record !== undefined && isLive(record, at));
   if (working !== undefined) return { answer: { kind: 'inFlight', primary: working } };
