@@ -7,7 +7,10 @@ export interface Trust {
   readonly anchors: readonly Certificate[];
   /** Certificates that may stand between, but are believed only if a path leads through them to an anchor. */
   readonly intermediates?: readonly Certificate[];
-  /** Revocation lists; a certificate whose issuer has no list here is not asked about. */
+  /**
+   * Revocation lists; a certificate whose issuer has no list here is not asked about. A list counts where its issuer's
+   * certificate is at hand (anchor, intermediate, or of the path), since that is what proves it.
+   */
   readonly revocation?: readonly RevocationList[];
   /** How far a certificate's validity may be off, ms; 0 unless given. */
   readonly skewMs?: number;
@@ -49,7 +52,7 @@ export function checkTrust(
     if (now + (trust.skewMs ?? 0) < one.notBefore) {
       return refuse('notYetValid', `${one.subject.text} is valid from ${new Date(one.notBefore).toISOString()}`);
     }
-    const issuer = path[i + 1];
+    const issuer = path[i + 1] ?? issuerBeside(one, candidates, trust.revocation ?? []);
     const revocation = issuer === undefined ? FOR_EVER : revocationOf(one, issuer, trust.revocation ?? [], now);
     if (typeof revocation !== 'number') return revocation;
     until = Math.min(until, one.notAfter + (trust.skewMs ?? 0), revocation);
@@ -80,6 +83,18 @@ function search(
     if (found !== undefined) return found;
   }
   return undefined;
+}
+
+/**
+ * Who issued the anchor in which a path ends. The path needs nobody above it, but whoever pins a partner's certificate
+ * beside its authority, with that authority's list, wants the list to hold. Nobody is looked for where no list has that name.
+ */
+function issuerBeside(
+  anchor: Certificate, candidates: readonly Certificate[], lists: readonly RevocationList[],
+): Certificate | undefined {
+  if (!lists.some((list) => list.issuer === anchor.issuer.text)) return undefined;
+  return candidates.find((one) => one.fingerprint !== anchor.fingerprint && one.subject.text === anchor.issuer.text
+    && one.authority && issued(one, anchor));
 }
 
 const proven = new Map<string, boolean>();

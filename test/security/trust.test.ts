@@ -89,6 +89,31 @@ describe('revocation lists', () => {
     expect(reason(leaf.certificate, trust(crl(issuing, [leaf.certificate.serial], now - 1)))).toBe('revoked');
   });
 
+  it('hold for a certificate that is pinned beside its authority too', () => {
+    // a partner's certificate listed beside its CA was a path by itself: no list was asked, and the revoked one believed
+    const pinned = (list: Uint8Array, ...more: readonly Certificate[]): Trust =>
+      ({ anchors: [leaf.certificate, ...more], revocation: [revocationListIn(list, 'crl')] });
+    const revoking = crl(issuing, [leaf.certificate.serial], now + DAY);
+    expect(reason(leaf.certificate, pinned(revoking, issuing.certificate))).toBe('revoked');
+    expect(reason(leaf.certificate, { ...pinned(revoking), intermediates: [issuing.certificate] })).toBe('revoked');
+    expect(reason(leaf.certificate, pinned(crl(issuing, [5n], now + DAY), issuing.certificate))).toBe('POP000001');
+    expect(reason(leaf.certificate, pinned(crl(issuing, [], now - 1), issuing.certificate))).toBe('revocationStale');
+    // the next look has to come before the list ends
+    const until = now + DAY;
+    expect(checkTrust(leaf.certificate, [], pinned(crl(issuing, [], until), issuing.certificate), now)).toMatchObject({ ok: true, until });
+    // an authority that is pinned below its own root
+    const below = { anchors: [issuing.certificate, root.certificate], revocation: [revocationListIn(crl(root, [issuing.certificate.serial], until), 'crl')] };
+    expect(reason(leaf.certificate, below)).toBe('revoked');
+  });
+
+  it('do not speak for a pinned certificate that their issuer did not issue, nor where nothing proves them', () => {
+    const impostor = selfSigned('Issuing', { ...valid, authority: true });
+    const forged = [revocationListIn(crl(impostor, [leaf.certificate.serial], now + DAY), 'crl')];
+    expect(reason(leaf.certificate, { anchors: [leaf.certificate, impostor.certificate, issuing.certificate], revocation: forged })).toBe('POP000001');
+    const alone = [revocationListIn(crl(issuing, [leaf.certificate.serial], now + DAY), 'crl')];
+    expect(reason(leaf.certificate, { anchors: [leaf.certificate], revocation: alone })).toBe('POP000001');
+  });
+
   it('by somebody else are not heard', () => {
     const impostor = selfSigned('Issuing', { ...valid, authority: true });
     expect(reason(leaf.certificate, trust(crl(impostor, [leaf.certificate.serial], now + DAY)))).toBe('POP000001 < Issuing');
