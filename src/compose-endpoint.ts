@@ -2,7 +2,7 @@ import type { Clock } from './clock.js';
 import { keysOf } from './compose-keys.js';
 import type { Config, RouteConfig } from './config/config.js';
 import { clientTls } from './config/pem-files.js';
-import { endpointKeys, securityOf, type EndpointKeys } from './config/security-files.js';
+import { endpointKeys, securityOf } from './config/security-files.js';
 import { directoryBackend } from './delivery/backend-directory.js';
 import { handlerBackend, type MessageHandler } from './delivery/backend-handler.js';
 import { httpBackend } from './delivery/backend-http.js';
@@ -43,11 +43,13 @@ export function endpointRoute(config: Config, route: RouteConfig, parts: Endpoin
   if (endpoint === undefined || keys === undefined) throw new As4OnceError('CONFIG_INVALID', 'role endpoint needs endpoint.keys');
   const rules = compileRules(route.rules);
   const backend = backendOf(route, parts);
-  const proven = proveReceipts(keys.signing, clock.now());
-  // every delivery asks; who asked nothing yet must not end the process
-  proven.catch(() => undefined);
   const identity = keys.signing;
-  const delivery = endpointDelivery({ backend, identity, clock, proven });
+  const proven = proveReceipts(identity, clock.now()).catch((error: unknown) => {
+    throw new As4OnceError('SIGNER_UNFIT', error instanceof As4OnceError ? error.detail : String(error), { cause: error });
+  });
+  // every message asks; that nobody asked yet must not end the process
+  proven.catch(() => undefined);
+  const delivery = endpointDelivery({ backend, identity, clock });
   return {
     path: route.path,
     upstream: backend,
@@ -57,6 +59,7 @@ export function endpointRoute(config: Config, route: RouteConfig, parts: Endpoin
       protocol: endpointProtocol({
         agreed: agreedOf(config, route, rules),
         keys: keys.decrypting,
+        proven,
         openPayload: () => spool.open(),
         now: () => clock.now(),
         maxPayload: endpoint.maxPayload ?? GIB,
@@ -80,13 +83,6 @@ export function endpointRoute(config: Config, route: RouteConfig, parts: Endpoin
       bodyFrom: contentBody,
     },
   };
-}
-
-/** Signs and verifies a Receipt with the configured key. @throws As4OnceError CONFIG_INVALID, INTERNAL */
-export async function proveEndpoint(config: Config, clock: Clock): Promise<EndpointKeys | undefined> {
-  const keys = config.role === 'endpoint' ? endpointKeys(config) : undefined;
-  if (keys !== undefined) await proveReceipts(keys.signing, clock.now());
-  return keys;
 }
 
 function agreedOf({ endpoint, security = {} }: Config, route: RouteConfig, rules: RuleSet): Agreed {

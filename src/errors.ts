@@ -74,6 +74,7 @@ export const ERRORS = {
   EXTERNAL_PAYLOAD: entry(200, 'The message refers to a payload outside the package.', content('EBMS:0011', 'ExternalPayloadError')),
   VALUE_INCONSISTENT: entry(200, 'A header value contradicts another; the detail says which.', content('EBMS:0003', 'ValueInconsistent')),
   FEATURE_UNSUPPORTED: entry(200, 'The message uses a feature this endpoint does not offer; the detail says which.', unpackaging('EBMS:0008', 'FeatureNotSupported')),
+  SIGNER_UNFIT: entry(503, 'Our certificate cannot sign Receipts (not valid yet, expired, too short a key; the detail says which); nothing is claimed or delivered until endpoint.keys has one that can.'),
   NOT_SERVICED: entry(200, 'The receiver is not serviced by this access point.', content('EBMS:0004', 'Other')),
   // commands and configuration
   CONFIG_INVALID: entry(500, 'The configuration file is wrong; path and line are given.'),

@@ -1,10 +1,11 @@
 import { parseArgs } from 'node:util';
+import { systemClock } from '../clock.js';
+import { checkFiles } from '../config/check-files.js';
 import type { Config } from '../config/config.js';
 import { inspectConfig, problemText } from '../config/load.js';
 import type { Problem } from '../config/problem.js';
 import { parseRate, project, type Projection } from '../config/projection.js';
 import { configDigest, redact } from '../config/redact.js';
-import { checkPems } from '../config/replaced-files.js';
 import { As4OnceError } from '../errors.js';
 import { compileRules } from '../policy/select.js';
 import { describeConfig, describeProjection } from './check-text.js';
@@ -12,8 +13,9 @@ import { EXIT, type Io } from './io.js';
 
 const HELP = `as4-once check --config FILE [--rate N/day] [--strict] [--json]
 
-Validates a configuration, with the certificates and keys it names, and prints what is in force: routes, the rule of
-each partner, the access point's preset, and what will surprise (warnings).
+Validates a configuration as serve does at its start, with the certificates and keys it names (an endpoint's key signs a
+Receipt for it), and prints what is in force: routes, the rule of each partner, the access point's preset or the endpoint's
+profile, keys and trust, and what will surprise (warnings).
 
   --config FILE  the configuration (YAML or JSON)
   --rate N/day   print the size that the ledger will have (also N/h, N/min, N/s)
@@ -47,8 +49,9 @@ export async function check(args: readonly string[], io: Io): Promise<number> {
     throw new As4OnceError('USAGE', `--rate ${values.rate} is not a rate; write it as 100000/day`);
   }
   try {
-    const { config, warnings } = inspectConfig(values.config, { env: io.env });
-    if (!values['no-files']) checkPems(config);
+    const loaded = inspectConfig(values.config, { env: io.env });
+    const { config } = loaded;
+    const warnings = [...loaded.warnings, ...(values['no-files'] ? [] : await checkFiles(loaded, systemClock.now()))];
     const projection = rate === undefined ? undefined : project(config, rate);
     if (values.json) io.out(json(values.config, config, warnings, projection));
     else print(io, values.config, config, warnings, projection);

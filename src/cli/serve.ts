@@ -7,7 +7,6 @@ import { attachLog } from '../admin/log.js';
 import { systemClock } from '../clock.js';
 import { composeAdmin, type Admin } from '../compose-admin.js';
 import { compose, type Once } from '../compose.js';
-import { proveEndpoint } from '../compose-endpoint.js';
 import type { Config } from '../config/config.js';
 import { LiveConfig } from '../config/live-config.js';
 import { needsRestart } from '../config/needs-restart.js';
@@ -30,7 +29,8 @@ Signals: SIGTERM, SIGINT  finish what is in flight (times.shutdownGrace), then e
                           The log names what takes a restart (listeners, limits, the ledger's place, folders)
 
 Certificates, keys, authorities and …File: values are read again by themselves when their files are replaced; no
-connection is dropped for it.
+connection is dropped for it. What does not fit, or could not sign a Receipt (not valid yet, expired, too short a key), leaves
+the old ones in force, and the log says so (event renewed) until it can.
 
 Exit codes: 0 ended by a signal · 2 bad configuration · 70 fault · 75 the ledger cannot be opened, or the address not be listened on
 
@@ -53,11 +53,10 @@ export async function serve(args: readonly string[], io: Io): Promise<number> {
   }
   if (values.config === undefined) throw new As4OnceError('USAGE', 'serve needs --config FILE');
   const file = values.config;
-  const live = new LiveConfig(file, io.env);
+  const live = await LiveConfig.open(file, io.env, systemClock);
   const { config } = live;
   if (config.listen === undefined) throw new As4OnceError('CONFIG_INVALID', `${file}: listen is missing`);
 
-  await proveEndpoint(config, systemClock);
   const events = new Events();
   const log = attachLog(events, {
     level: config.log.level,
@@ -80,10 +79,9 @@ export async function serve(args: readonly string[], io: Io): Promise<number> {
     if (next.tls !== undefined) traffic.renewTls(serverTls(next.tls));
     if (next.admin?.tls !== undefined) admin?.renewTls(serverTls(next.admin.tls));
   };
-  const reload = (): void => {
+  const reload = async (): Promise<void> => {
     try {
-      const next = live.reload();
-      apply(next);
+      const next = await live.reload(apply);
       const restart = needsRestart(config, next);
       if (restart.length === 0) log.info({ event: 'reload', file }, 'configuration reloaded');
       else log.warn({ event: 'reload', file, restart }, `configuration reloaded; ${restart.join(', ')}: in force after a restart`);
@@ -93,21 +91,21 @@ export async function serve(args: readonly string[], io: Io): Promise<number> {
   };
   const stop = new AbortController();
   const renew = async (): Promise<boolean> => {
-    const next = live.refresh();
-    if (next !== undefined) apply(next);
+    const next = await live.refresh(apply);
     const taken = toLedger;
     if (taken !== undefined) await renewLedger(once.ledger, taken);
     if (toLedger === taken) toLedger = undefined;
     return next !== undefined;
   };
   void renewUntil(stop.signal, renew, log);
-  process.on('SIGHUP', reload);
+  const hangUp = (): void => void reload();
+  process.on('SIGHUP', hangUp);
   const end = ended();
   // Said when signals are heard: whoever waited for this line may send one at once, and unheard it would end the process.
   io.err(`as4-once listens on ${traffic.url}\n`);
   if (admin !== undefined) io.err(`as4-once admin on ${admin.url}\n`);
   await end;
-  process.off('SIGHUP', reload);
+  process.off('SIGHUP', hangUp);
   stop.abort();
   operators.close();
   await shutDown(once, live.config, traffic, admin);

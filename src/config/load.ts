@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { dirname, isAbsolute, join, resolve } from 'node:path';
 import { As4OnceError } from '../errors.js';
 import { crossChecks, type CheckOptions } from './checks.js';
-import { assemble, located, type Config } from './config.js';
+import { assemble, located, type Assembled, type Config } from './config.js';
 import { pathText, schemaProblems, type Problem } from './problem.js';
 import { rememberSecrets, scrub, type Secrets } from './redact.js';
 import { configSchema } from './schema.js';
@@ -26,11 +26,12 @@ export interface LoadOptions extends CheckOptions {
 const LONGEST_LINE = 500;
 
 /** A configuration that is in order, with what `check` would warn about. */
-export interface Loaded {
-  readonly config: Config;
+export interface Loaded extends Assembled {
   readonly warnings: readonly Problem[];
   /** Files that values were read from (`…File:`), absolute. */
   readonly files: readonly string[];
+  /** Problems that were found later, with their places in the file. @throws As4OnceError CONFIG_INVALID where one is an error. */
+  judged(problems: readonly Problem[]): readonly Problem[];
 }
 
 /**
@@ -62,11 +63,14 @@ export function inspectConfig(given: ConfigSource | string, options: LoadOptions
   if (!parsed.success) throw invalid(schemaProblems(parsed.error.issues, value), name, written, secrets);
 
   const assembled = assemble(located(parsed.data, absolute), base);
-  const found = crossChecks(assembled, options).map((problem) => placed(problem, written, secrets));
-  refuse(found, name, written, secrets);
+  const judged = (found: readonly Problem[]): readonly Problem[] => {
+    refuse(found, name, written, secrets);
+    return found.map((problem) => placed(problem, written, secrets));
+  };
+  const warnings = judged(crossChecks(assembled, options));
   const config = frozen(assembled.config);
   rememberSecrets(config, secrets.keys());
-  return { config, warnings: found, files: [...files] };
+  return { config, partners: assembled.partners, warnings, files: [...files], judged };
 }
 
 /** `file:line:column path.to.field: text` */

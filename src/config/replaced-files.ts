@@ -1,9 +1,5 @@
 import { statSync } from 'node:fs';
-import { createSecureContext } from 'node:tls';
-import { As4OnceError } from '../errors.js';
 import type { Config } from './config.js';
-import { clientTls, serverTls } from './pem-files.js';
-import { endpointKeys, partnerCertificates, trustOf } from './security-files.js';
 import type { SecurityInput } from './security-schema.js';
 
 /** Certificates, keys and authorities that a configuration names: whoever renews them replaces the files under us. */
@@ -11,7 +7,8 @@ export function pemFiles(config: Config): readonly string[] {
   const { ledger } = config;
   const redis = ledger.kind === 'redis' && typeof ledger.redis.tls === 'object' ? [ledger.redis.tls] : [];
   const servers = [config.tls, config.admin?.tls].flatMap((tls) => (tls === undefined ? [] : [tls]));
-  const clients = [...config.routes.flatMap(({ upstream }) => (upstream?.tls === undefined ? [] : [upstream.tls])), ...redis];
+  const clients = [...config.routes.flatMap(({ upstream, backend }) => [upstream?.tls, backend?.http?.tls]), ...redis]
+    .filter((tls) => tls !== undefined);
   const files = [
     ...servers.flatMap(({ certificate, key, clientCa }) => [certificate, key, clientCa]),
     ...clients.flatMap(({ certificate, key, ca }) => [certificate, key, ca]),
@@ -19,32 +16,6 @@ export function pemFiles(config: Config): readonly string[] {
     ...securities(config).flatMap(({ trust = [], crl = [], certificates = [] }) => [...trust, ...crl, ...certificates]),
   ];
   return [...new Set(files.flat().filter((file) => file !== undefined))];
-}
-
-/**
- * Whether every certificate fits its key and every file can be read: a renewal that is half done (the certificate
- * replaced, the key not yet) must not get into force. @throws As4OnceError CONFIG_INVALID naming what does not fit.
- */
-export function checkPems(config: Config): void {
-  const made = (use: string, context: () => Parameters<typeof createSecureContext>[0]): void => {
-    try {
-      createSecureContext(context());
-    } catch (error) {
-      if (error instanceof As4OnceError) throw error;
-      throw new As4OnceError('CONFIG_INVALID', `${use}: certificate, key or authorities do not fit (${(error as NodeJS.ErrnoException).code ?? 'unreadable'})`);
-    }
-  };
-  const { tls, admin, routes } = config;
-  endpointKeys(config);
-  for (const security of securities(config)) {
-    trustOf(security);
-    partnerCertificates(security);
-  }
-  if (tls !== undefined) made('tls', () => serverTls(tls));
-  if (admin?.tls !== undefined) made('admin.tls', () => serverTls(admin.tls as NonNullable<typeof tls>));
-  for (const { path, upstream } of routes) {
-    if (upstream?.tls !== undefined) made(`upstream of ${path}`, () => clientTls(upstream.tls as NonNullable<typeof upstream.tls>));
-  }
 }
 
 /** What signatures are judged by: for everybody, and what differs for single partners. */

@@ -3,10 +3,12 @@ import { As4OnceError } from '../errors.js';
 import { RSA_SHA1, SHA1_DIGEST, STRICT, type AlgorithmPolicy } from '../security/algorithms.js';
 import type { Certificate } from '../security/certificate.js';
 import { certificatesIn, loadIdentity, revocationListIn, type Identity } from '../security/keys.js';
+import type { RevocationList } from '../security/revocation.js';
 import type { SecurityPMode } from '../security/open-message.js';
 import { securityProfile, type ProfileName } from '../security/profiles.js';
 import type { Trust } from '../security/trust.js';
-import type { Config } from './config.js';
+import type { Assembled, Config } from './config.js';
+import type { Path } from './problem.js';
 import type { SecurityInput } from './security-schema.js';
 
 /** The files that the security part of a configuration names, read. @throws As4OnceError CONFIG_INVALID naming the file. */
@@ -31,9 +33,28 @@ export function endpointKeys(config: Config): EndpointKeys | undefined {
 export function trustOf({ trust = [], crl = [], clockSkew }: SecurityInput): Trust {
   return {
     anchors: trust.flatMap((file) => certificatesIn(bytesOf(file), file)),
-    revocation: crl.map((file) => revocationListIn(bytesOf(file), file)),
+    revocation: crl.map(crlOf),
     ...(clockSkew === undefined ? {} : { skewMs: clockSkew }),
   };
+}
+
+export function crlOf(file: string): RevocationList {
+  return revocationListIn(bytesOf(file), file);
+}
+
+/** One of the files that signatures are judged by, and the field that names it. */
+export interface SecurityFile {
+  readonly kind: 'trust' | 'crl' | 'certificates';
+  readonly file: string;
+  readonly at: Path;
+}
+
+/** Each field once, however many routes a partner of the file belongs to. */
+export function securityFiles({ config, partners }: Assembled): readonly SecurityFile[] {
+  const own = new Map(partners.flat().map(({ security, at }) => [at.join('.'), { given: security, at: [...at, 'security'] }]));
+  return [{ given: config.security, at: ['security'] }, ...own.values()].flatMap(({ given, at }) =>
+    (['trust', 'crl', 'certificates'] as const).flatMap((kind) =>
+      (given?.[kind] ?? []).map((file, i) => ({ kind, file, at: [...at, kind, i] }))));
 }
 
 export function partnerCertificates({ certificates = [] }: SecurityInput): readonly Certificate[] {
@@ -64,7 +85,7 @@ function algorithmsWith(allow: NonNullable<SecurityInput['allow']>): AlgorithmPo
   };
 }
 
-function bytesOf(file: string): Buffer {
+export function bytesOf(file: string): Buffer {
   try {
     return readFileSync(file);
   } catch (error) {

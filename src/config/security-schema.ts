@@ -50,5 +50,6 @@ export const keySchema = section({
 }).meta({ id: 'key' });
 
 export type SecurityInput = z.output<typeof securitySchema>;
+export type KeyInput = z.output<typeof keySchema>;
 export type TlsInput = z.output<typeof tlsSchema>;
 export type TlsClientInput = z.output<typeof tlsClientSchema>;

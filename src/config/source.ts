@@ -62,6 +62,8 @@ function offsetOf(document: Document, path: Path, what: 'value' | 'key'): number
   let offset = start(node) ?? 0;
   for (const [depth, step] of path.entries()) {
     const found = below(document, node, step);
+    // what may be one or a list has an index in our words even where it was written as one
+    if (found === undefined && step === 0) continue;
     if (found === undefined) return offset;
     const last = depth === path.length - 1;
     const own = last && what === 'key' ? found.key : found.value;

@@ -17,8 +17,6 @@ export interface EndpointDeliveryOptions {
   /** Signs Receipts and Errors. */
   readonly identity: Identity;
   readonly clock: Clock;
-  /** Resolves when the identity was seen to sign what others can verify; nothing is delivered before that. */
-  readonly proven: Promise<void>;
 }
 
 /** Hands a proven message to the application, and signs what its sender is told. */
@@ -28,7 +26,6 @@ export function endpointDelivery(options: EndpointDeliveryOptions): Delivery {
 
 async function attempt(options: EndpointDeliveryOptions, attempted: Attempted): Promise<AttemptResult> {
   const content = attempted.content as InboundContent;
-  await options.proven;
   if (isPing(attempted.message.facts)) return await receipted(options, content, 'ping');
   // this content was delivered under another MessageId, and policy says that once is enough
   if (attempted.suppress === true) return await receipted(options, content, 'suppressed');

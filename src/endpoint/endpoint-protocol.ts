@@ -12,6 +12,11 @@ import { StudyingSink, type StudiedBody } from './study.js';
 export interface EndpointProtocolOptions {
   readonly agreed: Agreed;
   readonly keys: readonly DecryptionKey[];
+  /**
+   * Resolves when what signs Receipts was seen to sign one that others can verify. Asked before a message is made of what
+   * came in, so that no id is claimed that nobody could acknowledge. Rejects with SIGNER_UNFIT.
+   */
+  readonly proven: Promise<void>;
   /** A sink of the spool for each payload. */
   openPayload(): PayloadSink;
   /** Wall clock, epoch ms. */
@@ -27,23 +32,25 @@ export interface EndpointProtocolOptions {
  * document it carries. What comes out of `end` is what may be delivered.
  */
 export function endpointProtocol(options: EndpointProtocolOptions): Protocol {
-  const { agreed, keys, openPayload, maxPayload, business } = options;
+  const { agreed, keys, proven, openPayload, maxPayload, business } = options;
   const inbound = inboundProtocol({
     keys, maxPayload,
     now: () => options.now(),
     pmodeOf: (user) => pmodeFor(agreed, user),
     openPayload: () => new StudyingSink(openPayload(), business),
   });
-  return { name: 'as4', open: (head, limits) => new EndpointReading(inbound.open(head, limits), agreed) };
+  return { name: 'as4', open: (head, limits) => new EndpointReading(inbound.open(head, limits), agreed, proven) };
 }
 
 class EndpointReading implements Reading {
   readonly #inner: Reading;
   readonly #agreed: Agreed;
+  readonly #proven: Promise<void>;
 
-  constructor(inner: Reading, agreed: Agreed) {
+  constructor(inner: Reading, agreed: Agreed, proven: Promise<void>) {
     this.#inner = inner;
     this.#agreed = agreed;
+    this.#proven = proven;
   }
 
   get early(): Early | undefined {
@@ -67,6 +74,7 @@ class EndpointReading implements Reading {
   }
 
   async end(): Promise<Read> {
+    await this.#proven;
     const read = await this.#inner.end();
     if (read.kind === 'pass' || read.content === undefined) return read;
     try {

@@ -9,8 +9,8 @@ import { buildReceipt } from './build-receipt.js';
 
 /**
  * Signs a Receipt with the configured key and has two implementations verify it that share no code: ours and the
- * independent judge. Run once at start, so that a key that cannot be used, or a fault in what is written, is seen
- * before the first partner sees it. Throws CONFIG_INVALID with the certificate's own fault, or INTERNAL.
+ * independent judge. Run before a key is put in force, at start and with every reload, so that one that cannot be used, or
+ * a fault in what is written, is seen before the first partner sees it. Throws CONFIG_INVALID with the certificate's own fault, or INTERNAL.
  */
 export async function proveReceipts(identity: Identity, now: number): Promise<void> {
   const digest = createHash('sha256').update('self-test').digest();

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import type { TLSSocket } from 'node:tls';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { makeIdentity, type Identity } from '../../conformance/keys.js';
+import { systemClock } from '../../src/clock.js';
 import { LiveConfig } from '../../src/config/live-config.js';
 import { startCli } from '../support/child.js';
 import type { OwnedProcess } from '../support/owned-process.js';
@@ -58,51 +59,51 @@ ${more}`);
     renameSync(file('secrets.new'), file('secrets'));
   }
 
-  it('takes up what its secret files hold now, links to folders included', () => {
-    const live = new LiveConfig(file('front.yaml'), {});
+  it('takes up what its secret files hold now, links to folders included', async () => {
+    const live = await LiveConfig.open(file('front.yaml'), {}, systemClock);
     expect(live.config.admin?.token).toBe('token-one');
-    expect(live.refresh()).toBeUndefined();
+    expect(await live.refresh()).toBeUndefined();
     replaceFolder('second', 'token-two');
-    expect(live.refresh()?.admin?.token).toBe('token-two');
-    expect(live.refresh()).toBeUndefined();
+    expect((await live.refresh())?.admin?.token).toBe('token-two');
+    expect(await live.refresh()).toBeUndefined();
   });
 
-  it('waits with an edit of the file itself for its SIGHUP', () => {
-    const live = new LiveConfig(file('front.yaml'), {});
+  it('waits with an edit of the file itself for its SIGHUP', async () => {
+    const live = await LiveConfig.open(file('front.yaml'), {}, systemClock);
     write('defaults: { window: 7d }\n');
-    expect(live.refresh()).toBeUndefined();
+    expect(await live.refresh()).toBeUndefined();
     replaceFolder('second', 'token-two');
-    expect(live.refresh()?.routes[0]?.rules.defaults.window).not.toBe(7 * 86_400_000);
-    expect(live.reload().routes[0]?.rules.defaults.window).toBe(7 * 86_400_000);
+    expect((await live.refresh())?.routes[0]?.rules.defaults.window).not.toBe(7 * 86_400_000);
+    expect((await live.reload()).routes[0]?.rules.defaults.window).toBe(7 * 86_400_000);
     expect(live.config.admin?.token).toBe('token-two');
   });
 
-  it('does not use a renewal that is half done, and uses it when it is whole', () => {
-    const live = new LiveConfig(file('front.yaml'), {});
+  it('does not use a renewal that is half done, and uses it when it is whole', async () => {
+    const live = await LiveConfig.open(file('front.yaml'), {}, systemClock);
     const before = live.config;
     const next = makeIdentity('two');
     replace('tls.pem', next.certificatePem);
-    expect(() => live.refresh()).toThrow(/CONFIG_INVALID.*tls: certificate, key or authorities do not fit/);
-    expect(() => live.refresh()).toThrow(/do not fit/);
+    await expect(live.refresh()).rejects.toThrow(/CONFIG_INVALID.*tls: certificate, key or authorities do not fit/);
+    await expect(live.refresh()).rejects.toThrow(/do not fit/);
     expect(live.config).toBe(before);
     replace('tls.key', next.keyPem);
-    expect(live.refresh()).toBeDefined();
-    expect(live.refresh()).toBeUndefined();
+    expect(await live.refresh()).toBeDefined();
+    expect(await live.refresh()).toBeUndefined();
   });
 
-  it('keeps the old one where a file is gone or empty for a moment', () => {
-    const live = new LiveConfig(file('front.yaml'), {});
+  it('keeps the old one where a file is gone or empty for a moment', async () => {
+    const live = await LiveConfig.open(file('front.yaml'), {}, systemClock);
     rmSync(file('secrets/token'));
-    expect(() => live.refresh()).toThrow(/CONFIG_INVALID/);
+    await expect(live.refresh()).rejects.toThrow(/CONFIG_INVALID/);
     writeFileSync(file('secrets/token'), '');
-    expect(() => live.refresh()).toThrow(/CONFIG_INVALID/);
+    await expect(live.refresh()).rejects.toThrow(/CONFIG_INVALID/);
     writeFileSync(file('secrets/token'), 'token-three');
-    expect(live.refresh()?.admin?.token).toBe('token-three');
+    expect((await live.refresh())?.admin?.token).toBe('token-three');
   });
 
-  it('does not start with a key that does not fit', () => {
+  it('does not start with a key that does not fit', async () => {
     replace('tls.key', makeIdentity('other').keyPem);
-    expect(() => new LiveConfig(file('front.yaml'), {})).toThrow(/CONFIG_INVALID.*tls: /);
+    await expect(LiveConfig.open(file('front.yaml'), {}, systemClock)).rejects.toThrow(/CONFIG_INVALID.*tls: /);
   });
 });
 
