@@ -46,13 +46,34 @@ const problem = z.strictObject({
   line: count.optional(), column: count.optional(),
 });
 
+const demand = z.enum(['required', 'optional']);
+
 const check = z.strictObject({
   file: z.string(), ok: z.literal(true),
   digest: z.string().describe('Equal on every node that runs the same configuration.'),
   effective: z.array(z.strictObject({
     name: z.string(), protocol: z.string(),
     rules: z.array(z.looseObject({ name: z.string() })).describe('The defaults, then each partner, complete.'),
+    backend: z.string().optional().describe('Role endpoint: where payloads are delivered.'),
+    security: z.array(z.strictObject({
+      name: z.string(), signature: demand, encryption: demand,
+      party: z.enum(['commonName', 'any']).describe('commonName: the signer\'s CN has to be the From PartyId.'),
+      allow: z.array(z.enum(['sha1', 'rsa15'])).describe('Outdated algorithms that are accepted.'),
+      trust: z.strictObject({
+        anchors: count, firstEnds: time.optional().describe('When the first of them ends.'), revocationLists: count,
+      }).optional().describe('Absent with --no-files.'),
+    })).optional().describe('Role endpoint: what is demanded of messages, of the defaults and of each partner.'),
   })),
+  endpoint: z.strictObject({
+    profile: z.enum(['peppol', 'edelivery', 'custom']),
+    partyIds: z.array(z.string()).optional().describe('Absent: To is not looked at.'),
+    receivers: z.array(z.string()).optional().describe('Absent: all.'),
+    onlyPartners: z.boolean(),
+    keys: z.array(z.strictObject({
+      use: z.array(z.enum(['sign', 'decrypt'])), signs: z.boolean().describe('The one that signs Receipts.'),
+      subject: z.string().optional(), serial: z.string().optional().describe('Hex.'), notAfter: time.optional(),
+    })).describe('Subject, serial and end are absent with --no-files.'),
+  }).optional().describe('Role endpoint.'),
   warnings: z.array(problem),
   config: z.looseObject({}).describe('As it is in force, without secrets.'),
   projection: z.strictObject({ records: count, bytesPerRecord: z.number(), bytes: z.number() }).optional()

@@ -2,11 +2,13 @@ import { accessPointOf } from '../config/access-point-of.js';
 import type { Config, RouteConfig, WatchConfig } from '../config/config.js';
 import type { Address } from '../config/values.js';
 import type { Projection } from '../config/projection.js';
+import { keyFacts, securityFacts, type SecurityFacts } from '../config/endpoint-facts.js';
 import { redact } from '../config/redact.js';
 import { formatDuration } from '../policy/duration.js';
 import { CRITERIA } from '../policy/match.js';
 import { compileRules, type PartnerRule, type RuleChanges, type RuleValues } from '../policy/select.js';
 import { formatSize } from '../policy/size.js';
+import { endpointLines, securityTexts } from './check-endpoint-text.js';
 
 /** Beyond this many partners a person no longer reads; --json shows all. */
 const SHOWN = 50;
@@ -18,8 +20,14 @@ const NO_ADMIN = 'none: no health and no metrics (admin: { listen: 127.0.0.1:946
 
 const DURATIONS: ReadonlySet<string> = new Set(['window', 'late', 'wait', 'keepHeader']);
 
+export interface Shown {
+  readonly colour: boolean;
+  /** Whether certificates may be read for what stands in them. */
+  readonly readFiles: boolean;
+}
+
 /** What is in force, for people. Nothing in it is secret. */
-export function describeConfig(config: Config, file: string, colour: boolean): string {
+export function describeConfig(config: Config, file: string, { colour, readFiles }: Shown): string {
   const bold = (text: string): string => (colour ? `\u001b[1m${text}\u001b[22m` : text);
   const safe = redact(config) as Config;
   const { listen, admin } = safe;
@@ -27,14 +35,17 @@ export function describeConfig(config: Config, file: string, colour: boolean): s
     `${bold(file)} is in order.`,
     '',
     `role      ${safe.role}`,
+    ...(safe.role === 'endpoint' ? endpointLines(safe, keyFacts(config, readFiles)) : []),
     ...(listen === undefined ? [] : [`listen    ${hostPort(listen)}${safe.tls === undefined ? '' : ' (TLS)'}`]),
     `admin     ${admin === undefined ? NO_ADMIN : hostPort(admin.listen)}`,
     `ledger    ${ledgerText(safe)}`,
     `journal   ${safe.journal}`,
     `spool     ${safe.spool}`,
   ];
-  for (const route of safe.routes) {
-    lines.push('', bold(`route ${route.path}`), ...routeLines(route), ...ruleLines(route));
+  for (const [i, route] of safe.routes.entries()) {
+    const given = config.routes[i];
+    const security = given !== undefined && isEndpoint(config, given) ? securityFacts(config, given, readFiles) : undefined;
+    lines.push('', bold(`route ${route.path}`), ...routeLines(route), ...ruleLines(route, security));
   }
   for (const folder of safe.watch) {
     const { protocol, folders } = folder;
@@ -78,33 +89,48 @@ function routeLines(route: RouteConfig): readonly string[] {
   ];
 }
 
-function backendText({ backend }: RouteConfig): string {
+/** Whether our own access point takes the route's messages. */
+export function isEndpoint({ role }: Config, { protocol }: RouteConfig): boolean {
+  return role === 'endpoint' && protocol === 'as4';
+}
+
+export function backendText({ backend }: RouteConfig): string {
   if (backend?.directory !== undefined) return backend.directory;
   return backend?.http === undefined ? 'the application\'s handler' : backend.http.url;
 }
 
 /** The defaults in full, as far as the protocol uses them, and of each partner what differs. */
-function ruleLines(route: RouteConfig | WatchConfig): readonly string[] {
+function ruleLines(route: RouteConfig | WatchConfig, security?: readonly SecurityFacts[]): readonly string[] {
   const { defaults } = compileRules(route.rules);
   const { name: _, ...values } = defaults;
   const { partners } = route.rules;
+  const [everybody, ...own] = security ?? [];
   const lines = [
-    ...wrapped('  defaults: ', valueTexts(values, route)),
-    ...partners.slice(0, SHOWN).flatMap((partner) => partnerLines(partner, route)),
+    ...(everybody === undefined ? [] : wrapped('  security: ', securityTexts(everybody))),
+    ...wrapped('  defaults: ', valueTexts(values, route, security !== undefined)),
+    ...partners.slice(0, SHOWN).flatMap((partner, i) => partnerLines(partner, route, differing(everybody, own[i]))),
   ];
   const more = partners.length - SHOWN;
   if (more > 0) lines.push(`  … and ${more.toLocaleString('en')} partners more (--json shows all)`);
   return lines;
 }
 
-function partnerLines({ name, match, rule }: PartnerRule, route: RouteConfig | WatchConfig): readonly string[] {
+/** Of a partner's security what differs from everybody's; undefined where there is none to speak of. */
+function differing(everybody: SecurityFacts | undefined, own: SecurityFacts | undefined): readonly string[] | undefined {
+  if (everybody === undefined || own === undefined) return undefined;
+  const common = new Set(securityTexts(everybody));
+  const outdated = everybody.allow.length > 0 && own.allow.length === 0 ? ['nothing outdated accepted'] : [];
+  return [...securityTexts(own).filter((text) => !common.has(text)), ...outdated];
+}
+
+function partnerLines({ name, match, rule }: PartnerRule, route: RouteConfig | WatchConfig, security?: readonly string[]): readonly string[] {
   const criteria = CRITERIA.flatMap((criterion) => {
     const values = match[criterion];
     if (values === undefined) return [];
     const first = values.slice(0, 3).join(', ');
     return [`${criterion} ${first}${values.length > 3 ? `, … (${values.length})` : ''}`];
   });
-  const changes = valueTexts(rule, route);
+  const changes = [...valueTexts(rule, route, security !== undefined), ...(security ?? [])];
   return wrapped(`  ${name} (${criteria.join('; ')}): `, changes.length === 0 ? ['as the defaults'] : changes);
 }
 
@@ -114,8 +140,12 @@ const ONLY: Readonly<Partial<Record<keyof RuleValues, readonly string[]>>> = {
   accept: ['reference'], inFlight: ['reference'],
 };
 
-function valueTexts(values: RuleValues | RuleChanges, { protocol }: RouteConfig | WatchConfig): readonly string[] {
+/** Rules about an access point of others; what an endpoint demands is said as its security. */
+export const FRONT_ONLY: ReadonlySet<string> = new Set<keyof RuleValues>(['unsigned', 'verify', 'upstreamDuplicate', 'replyPattern']);
+
+function valueTexts(values: RuleValues | RuleChanges, { protocol }: RouteConfig | WatchConfig, endpoint: boolean): readonly string[] {
   return Object.entries(values)
+    .filter(([name]) => !(endpoint && FRONT_ONLY.has(name)))
     .filter(([, value]) => value !== undefined && !(Array.isArray(value) && value.length === 0))
     .filter(([name]) => ONLY[name as keyof RuleValues]?.includes(protocol) !== false)
     .map(([name, value]) => `${name} ${valueText(name, value)}`);

@@ -2,13 +2,14 @@ import { parseArgs } from 'node:util';
 import { systemClock } from '../clock.js';
 import { checkFiles } from '../config/check-files.js';
 import type { Config } from '../config/config.js';
+import { keyFacts, securityFacts } from '../config/endpoint-facts.js';
 import { inspectConfig, problemText } from '../config/load.js';
 import type { Problem } from '../config/problem.js';
 import { parseRate, project, type Projection } from '../config/projection.js';
 import { configDigest, redact } from '../config/redact.js';
 import { As4OnceError } from '../errors.js';
 import { compileRules } from '../policy/select.js';
-import { describeConfig, describeProjection } from './check-text.js';
+import { backendText, describeConfig, describeProjection, FRONT_ONLY, isEndpoint } from './check-text.js';
 import { EXIT, type Io } from './io.js';
 
 const HELP = `as4-once check --config FILE [--rate N/day] [--strict] [--json]
@@ -51,10 +52,12 @@ export async function check(args: readonly string[], io: Io): Promise<number> {
   try {
     const loaded = inspectConfig(values.config, { env: io.env });
     const { config } = loaded;
-    const warnings = [...loaded.warnings, ...(values['no-files'] ? [] : await checkFiles(loaded, systemClock.now()))];
+    const readFiles = !values['no-files'];
+    const warnings = [...loaded.warnings, ...(readFiles ? await checkFiles(loaded, systemClock.now()) : [])];
     const projection = rate === undefined ? undefined : project(config, rate);
-    if (values.json) io.out(json(values.config, config, warnings, projection));
-    else print(io, values.config, config, warnings, projection);
+    const checked: Checked = { file: values.config, config, warnings, projection, readFiles };
+    if (values.json) io.out(json(checked));
+    else print(io, checked);
     return values.strict && warnings.length > 0 ? EXIT.no : EXIT.ok;
   } catch (error) {
     if (!(error instanceof As4OnceError) || error.code !== 'CONFIG_INVALID') throw error;
@@ -65,29 +68,53 @@ export async function check(args: readonly string[], io: Io): Promise<number> {
   }
 }
 
-function print(
-  io: Io, file: string, config: Config, warnings: readonly Problem[], projection: Projection | undefined,
-): void {
+interface Checked {
+  readonly file: string;
+  readonly config: Config;
+  readonly warnings: readonly Problem[];
+  readonly projection: Projection | undefined;
+  readonly readFiles: boolean;
+}
+
+function print(io: Io, { file, config, warnings, projection, readFiles }: Checked): void {
   const colour = io.tty && io.env['NO_COLOR'] === undefined;
-  io.out(describeConfig(config, file, colour));
+  io.out(describeConfig(config, file, { colour, readFiles }));
   if (projection !== undefined) io.out(`\n${describeProjection(config, projection)}`);
   if (warnings.length === 0) io.out('\nNo warnings.\n');
   else io.out(`\nWarnings:\n${warnings.map((w) => `  ${w.code} ${problemText(w, file)}\n`).join('')}`);
 }
 
-function json(file: string, config: Config, warnings: readonly Problem[], projection: Projection | undefined): string {
-  const effective = [...config.routes, ...config.watch].map((route) => {
-    const { defaults, partners } = compileRules(route.rules);
-    return { name: route.name, protocol: route.protocol, rules: [defaults, ...partners] };
+function json({ file, config, warnings, projection, readFiles }: Checked): string {
+  const safe = redact(config) as Config;
+  const routes = config.routes.map((route, i) => {
+    if (!isEndpoint(config, route)) return rulesShown(route);
+    const { name, protocol, rules } = rulesShown(route);
+    return {
+      name, protocol,
+      rules: rules.map((rule) => Object.fromEntries(Object.entries(rule).filter(([field]) => !FRONT_ONLY.has(field)))),
+      backend: backendText(safe.routes[i] ?? route),
+      security: securityFacts(config, route, readFiles),
+    };
   });
   const shown = {
     file,
     ok: true,
     digest: configDigest(config),
-    effective,
+    effective: [...routes, ...config.watch.map(rulesShown)],
+    ...(config.role === 'endpoint' ? { endpoint: endpointShown(config, safe, readFiles) } : {}),
     warnings: warnings.map(({ code, at, text, position }) => ({ code, at, text, ...position })),
-    config: redact(config),
+    config: safe,
     ...(projection === undefined ? {} : { projection }),
   };
   return `${JSON.stringify(shown, null, 2)}\n`;
+}
+
+function rulesShown({ name, protocol, rules }: Config['routes'][number] | Config['watch'][number]) {
+  const { defaults, partners } = compileRules(rules);
+  return { name, protocol, rules: [defaults, ...partners] };
+}
+
+function endpointShown(config: Config, { endpoint }: Config, readFiles: boolean): object {
+  const { profile, partyId, receivers, onlyPartners = false } = endpoint ?? {};
+  return { profile, partyIds: partyId, receivers, onlyPartners, keys: keyFacts(config, readFiles) };
 }

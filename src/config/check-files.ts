@@ -2,12 +2,13 @@ import { statSync } from 'node:fs';
 import { createSecureContext } from 'node:tls';
 import { As4OnceError } from '../errors.js';
 import { proveReceipts } from '../receipt/self-test.js';
-import { certificatesIn, loadIdentity, type Identity } from '../security/keys.js';
+import { loadIdentity, type Identity } from '../security/keys.js';
 import type { Assembled } from './config.js';
 import type { Loaded } from './load.js';
 import { clientTls, serverTls } from './pem-files.js';
+import { backendAt } from './check-routes.js';
 import { error, warning, type Path, type Problem } from './problem.js';
-import { bytesOf, crlOf, securityFiles } from './security-files.js';
+import { bytesOf, certificateFilesOf, crlOf, securityFiles } from './security-files.js';
 import type { KeyInput } from './security-schema.js';
 
 /** As long as the alert on our own certificates looks ahead, ms. */
@@ -58,9 +59,6 @@ function unfit(at: Path, context: () => Parameters<typeof createSecureContext>[0
   });
 }
 
-/** The route that stands at the top has its backend under `endpoint`. */
-const backendAt = (route: Path): Path => (route.length === 0 ? ['endpoint', 'backend'] : [...route, 'backend']);
-
 /** A folder need not exist yet; a file in its place would cost every message a 503. */
 function backendProblems({ config }: Assembled): readonly Problem[] {
   return config.routes.flatMap(({ at, backend }): readonly Problem[] => {
@@ -94,7 +92,7 @@ async function keyProblems({ config }: Assembled, now: number): Promise<readonly
 }
 
 function oneKey(key: KeyInput, at: Path): readonly Problem[] {
-  const certificate = faults('KEY_FILES', [...at, 'certificate'], () => certificatesIn(bytesOf(key.certificate), key.certificate));
+  const certificate = faults('KEY_FILES', [...at, 'certificate'], () => certificateFilesOf([key.certificate]));
   return certificate.length > 0 ? certificate : faults('KEY_FILES', [...at, 'key'], () => identityOf(key));
 }
 
@@ -106,9 +104,9 @@ function identityOf({ certificate, key, passphrase }: KeyInput): Identity {
 function trustProblems(assembled: Assembled, now: number): readonly Problem[] {
   return securityFiles(assembled).flatMap(({ kind, file, at }): readonly Problem[] => {
     if (kind === 'crl') return faults('SECURITY_FILES', at, () => crlOf(file));
-    const problems = faults('SECURITY_FILES', at, () => certificatesIn(bytesOf(file), file));
+    const problems = faults('SECURITY_FILES', at, () => certificateFilesOf([file]));
     if (problems.length > 0 || kind !== 'trust') return problems;
-    return certificatesIn(bytesOf(file), file).filter(({ notAfter }) => notAfter < now + SOON).map(({ x509, notAfter }) =>
+    return certificateFilesOf([file]).filter(({ notAfter }) => notAfter < now + SOON).map(({ x509, notAfter }) =>
       warning(notAfter < now ? 'TRUST_EXPIRED' : 'TRUST_ENDS', at,
         `${file}: ${x509.subject.replaceAll('\n', ', ')} ${notAfter < now ? 'ended' : 'ends'} ${new Date(notAfter).toISOString().slice(0, 10)}; `
         + 'nobody whose path leads there is believed after that'));

@@ -1,10 +1,11 @@
+import { backendAt } from './check-routes.js';
 import type { Config } from './config.js';
 import { error, warning, type Problem } from './problem.js';
 import type { Address } from './values.js';
 
 const LOCAL: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '::1', '0.0.0.0', '::']);
 
-/** Listeners that are missing, taken twice, open to everybody, or that an upstream leads back to. */
+/** Listeners that are missing, taken twice, open to everybody, or that an upstream or a backend leads back to. */
 export function listenerProblems(config: Config, mounted: boolean): readonly Problem[] {
   const { listen, admin, routes } = config;
   const problems: Problem[] = [];
@@ -21,10 +22,14 @@ export function listenerProblems(config: Config, mounted: boolean): readonly Pro
   if (admin !== undefined && same(listen, admin.listen)) {
     problems.push(error('LISTEN_TWICE', ['admin', 'listen'], 'is the traffic listener\'s address; take another port'));
   }
-  for (const route of routes) {
-    if (route.upstream === undefined || !leadsTo(listen, route.upstream.url)) continue;
-    problems.push(error('UPSTREAM_LOOP', [...route.at, 'upstream'],
-      `leads back to our own listener (port ${listen.port}); give the access point's address`));
+  const back = `leads back to our own listener (port ${listen.port})`;
+  for (const { at, upstream, backend } of routes) {
+    if (upstream !== undefined && leadsTo(listen, upstream.url)) {
+      problems.push(error('UPSTREAM_LOOP', [...at, 'upstream'], `${back}; give the access point's address`));
+    }
+    if (backend?.http !== undefined && leadsTo(listen, backend.http.url)) {
+      problems.push(error('BACKEND_LOOP', [...backendAt(at), 'http'], `${back}; give the application's address`));
+    }
   }
   return problems;
 }

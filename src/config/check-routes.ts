@@ -1,6 +1,6 @@
 import { ACCESS_POINT_NAMES } from '../delivery/access-points.js';
 import type { Config, RouteConfig } from './config.js';
-import { error, warning, type Problem } from './problem.js';
+import { error, warning, type Path, type Problem } from './problem.js';
 
 /** Whether every route has what its role and protocol need. The route that `upstream:` makes stands at the top. */
 export function routeProblems(config: Config, handler: boolean): readonly Problem[] {
@@ -39,8 +39,7 @@ function deliveryProblems({ role }: Config, route: RouteConfig, handler: boolean
       problems.push(warning('UPSTREAM_UNUSED', [...at, 'upstream'], text));
     }
     if (backend === undefined && !handler) {
-      const where = at.length === 0 ? ['endpoint', 'backend'] : [...at, 'backend'];
-      problems.push(error('BACKEND_MISSING', where, 'is missing: give a directory or http'));
+      problems.push(error('BACKEND_MISSING', backendAt(at), 'is missing: give a directory or http'));
     }
     return problems;
   }
@@ -51,6 +50,11 @@ function deliveryProblems({ role }: Config, route: RouteConfig, handler: boolean
     problems.push(warning('BACKEND_UNUSED', [...at, 'backend'], 'only role endpoint has a backend; leave it out'));
   }
   return problems;
+}
+
+/** The route that stands at the top has its backend under `endpoint`. */
+export function backendAt(route: Path): Path {
+  return route.length === 0 ? ['endpoint', 'backend'] : [...route, 'backend'];
 }
 
 function protocolProblems({ role }: Config, { at, protocol, accessPoint, reference }: RouteConfig): readonly Problem[] {

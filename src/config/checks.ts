@@ -2,6 +2,7 @@ import { compileRules } from '../policy/select.js';
 import type { Assembled, Config } from './config.js';
 import { listenerProblems } from './check-listeners.js';
 import { ruleProblems } from './check-rules.js';
+import { securityProblems } from './check-security.js';
 import { routeProblems } from './check-routes.js';
 import { error, warning, type Problem } from './problem.js';
 
@@ -27,6 +28,7 @@ export function crossChecks(assembled: Assembled, options: CheckOptions = {}): r
   const problems = [
     ...routeProblems(config, options.handler === true),
     ...listenerProblems(config, options.mounted === true),
+    ...securityProblems(assembled),
     ...timeProblems(config),
     ...ledgerProblems(config),
     ...routes.flatMap((one) => ruleProblems(config, one)),

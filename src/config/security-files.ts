@@ -32,7 +32,7 @@ export function endpointKeys(config: Config): EndpointKeys | undefined {
 
 export function trustOf({ trust = [], crl = [], clockSkew }: SecurityInput): Trust {
   return {
-    anchors: trust.flatMap((file) => certificatesIn(bytesOf(file), file)),
+    anchors: certificateFilesOf(trust),
     revocation: crl.map(crlOf),
     ...(clockSkew === undefined ? {} : { skewMs: clockSkew }),
   };
@@ -57,8 +57,8 @@ export function securityFiles({ config, partners }: Assembled): readonly Securit
       (given?.[kind] ?? []).map((file, i) => ({ kind, file, at: [...at, kind, i] }))));
 }
 
-export function partnerCertificates({ certificates = [] }: SecurityInput): readonly Certificate[] {
-  return certificates.flatMap((file) => certificatesIn(bytesOf(file), file));
+export function certificateFilesOf(files: readonly string[]): readonly Certificate[] {
+  return files.flatMap((file) => certificatesIn(bytesOf(file), file));
 }
 
 /** The security half of a P-Mode: the profile, and what the configuration changes of it. */
@@ -66,7 +66,7 @@ export function securityOf(profile: ProfileName, name: string, given: SecurityIn
   const { commonName, encryption, signature, unsignedEmptyBody, allow } = given;
   return securityProfile(profile, trustOf(given), {
     name,
-    known: partnerCertificates(given),
+    known: certificateFilesOf(given.certificates ?? []),
     ...(commonName === undefined ? {} : { party: commonName ? 'commonName' : 'any' }),
     ...(encryption === undefined ? {} : { encryption }),
     ...(signature === undefined ? {} : { signature }),

@@ -4,7 +4,7 @@ import { duration, oneOrMore, onOff, path, secretField, section, text } from './
 /** What a signature is judged by: role endpoint, and role front with `verify: signature`. */
 export const securitySchema = section({
   trust: oneOrMore(path).optional().describe('PEM files with the certificates of the authorities that are trusted.'),
-  crl: oneOrMore(path).optional().describe('Revocation lists (PEM or DER); re-read when they change.'),
+  crl: oneOrMore(path).optional().describe('Revocation lists (PEM or DER); re-read when they change. For a certificate that stands in trust itself, one counts whose issuer stands there too.'),
   certificates: oneOrMore(path).optional()
     .describe('PEM files of partners\' certificates, for messages that name theirs instead of carrying it.'),
   commonName: onOff.optional()
@@ -12,11 +12,11 @@ export const securitySchema = section({
   allow: z.array(z.enum(['sha1', 'rsa15'])).optional()
     .describe('Outdated algorithms accepted all the same: SHA-1 digests and signatures, RSA 1.5 key transport.'),
   signature: z.enum(['required', 'optional']).optional()
-    .describe('Role endpoint, profile custom: whether messages must be signed. Default required.'),
+    .describe('Role endpoint, profile custom only: whether messages must be signed. Default required.'),
   unsignedEmptyBody: z.enum(['refuse', 'accept']).optional()
     .describe('Whether an empty SOAP Body may be left out of the signature, as some products do. Default refuse.'),
   encryption: z.enum(['required', 'optional']).optional()
-    .describe('Role endpoint: whether payloads must be encrypted.'),
+    .describe('Role endpoint: whether payloads must be encrypted. Default required.'),
   clockSkew: duration.optional().describe('How far a certificate\'s validity may be off. Default 0.'),
 }).meta({ id: 'security' });
 

@@ -7,6 +7,7 @@ import { check } from '../../src/cli/check.js';
 import { systemClock } from '../../src/clock.js';
 import { runCli } from '../support/child.js';
 import { identity } from '../support/messages.js';
+import { asDocumented } from '../operate/documented.js';
 import { tempDir, type TempDir } from '../support/temp-dir.js';
 
 const DAY = 86_400_000;
@@ -86,5 +87,73 @@ describe('as4-once check of an endpoint', () => {
       expect(await run(text)).toEqual({ code: 2, out: '', err: `${at('endpoint.yaml')}:${problem.replace('F/', `${folder.path}/`)}\n` });
     }
     expect((await run(passphrase('canary-right'))).code).toBe(0);
+  });
+
+  /** It printed `unsigned accept, verify none` for a profile that demands both, and nothing of profile, keys and trust. */
+  it('prints what holds: profile, keys, what is demanded of whom, and trust', async () => {
+    keys(own);
+    const old = identity('POP000002 old');
+    writeFileSync(at('old.crt'), old.certificatePem);
+    writeFileSync(at('old.key'), old.keyPem);
+    const text = ENDPOINT.replace('profile: peppol', 'profile: custom\n  partyId: POP000002\n  receivers: ["0088:1", "0088:2"]')
+      .replace('    - certificate: own', '    - { certificate: old.crt, key: old.key }\n    - certificate: own')
+      .replace('trust: ca.pem', 'trust: [ca.pem, own.crt]\n  commonName: true')
+      + 'partners:\n  - { match: { from: A }, window: 1d }\n  - { match: { from: B }, unsigned: refuse }\n'
+      + '  - match: { from: C }\n    security: { trust: ca.pem, signature: optional, encryption: optional, commonName: false, allow: [sha1] }\n'
+      + '  - { match: { from: D }, unsigned: refuse, security: { signature: optional } }\n';
+    const day = new Date(partner.certificate.validTo).toISOString().slice(0, 10);
+    const { code, out } = await run(text);
+    expect(code).toBe(0);
+    expect(out.replaceAll(/\n {4}/g, ' ')).toContain(`role      endpoint
+profile   custom
+PartyId   POP000002
+for       0088:1, 0088:2
+key       CN=POP000002 old, valid to ${day}: signs no longer: a later one does, decrypts
+key       CN=POP000002, valid to ${day}: signs Receipts, decrypts
+listen `);
+    expect(out.replaceAll(/\n {4}/g, ' ')).toContain(`route /
+  as4, scope default, to ${at('in')}
+  security: signature required, encryption required, From is the certificate's CN, trust 2 anchors (the first ends ${day})
+  defaults: window 90d, late 0, key reference+sender, mode eliminate, mismatch refuse, otherSender refuse, uncertain auto, bundle refuse, known pass, resend auto, sbdh flag, wait 25s
+  A (from A): window 1d
+  B (from B): as the defaults
+  C (from C): signature optional, encryption optional, From is not compared with the certificate, outdated sha1 accepted, trust 1 anchor (the first ends ${day})
+  D (from D): as the defaults
+`);
+    const unread = await run(text, '--no-files');
+    expect(unread.out).toContain(`key       ${at('own.crt')} (not read): signs Receipts, decrypts`);
+
+    const ran = await run(text, '--json');
+    const json = JSON.parse(ran.out) as { effective: { rules: object[] }[] };
+    asDocumented(['check', '--json'], ran.code, json);
+    const everybody = { signature: 'required', encryption: 'required', party: 'commonName', allow: [], trust: { anchors: 2, revocationLists: 0 } };
+    expect(json).toMatchObject({
+      endpoint: {
+        profile: 'custom', partyIds: ['POP000002'], receivers: ['0088:1', '0088:2'], onlyPartners: false,
+        keys: [{ subject: 'CN=POP000002 old', signs: false }, { subject: 'CN=POP000002', signs: true, use: ['sign', 'decrypt'], notAfter: expect.stringContaining(day) as string }],
+      },
+      effective: [{
+        backend: at('in'),
+        security: [
+          { name: 'defaults', ...everybody }, { name: 'A', ...everybody }, { name: 'B', ...everybody },
+          { name: 'C', signature: 'optional', encryption: 'optional', party: 'any', allow: ['sha1'], trust: { anchors: 1 } },
+          { name: 'D', ...everybody },
+        ],
+      }],
+    });
+    expect(Object.keys(json.effective[0]?.rules[0] ?? {})).not.toContain('verify');
+    const bare = await run(text, '--json', '--no-files');
+    asDocumented(['check', '--json'], bare.code, JSON.parse(bare.out));
+  });
+
+  it('warns of trust anchors that have ended or soon will', async () => {
+    keys(own);
+    writeFileSync(at('ended.pem'), makeIdentity('Old Root', { now: new Date(systemClock.now() - 2 * DAY), days: 1 }).certificatePem);
+    writeFileSync(at('ends.pem'), makeIdentity('Ending Root', { days: 3 }).certificatePem);
+    const { code, out } = await run(ENDPOINT.replace('ca.pem', '[ca.pem, ended.pem, ends.pem]'));
+    expect(code).toBe(0);
+    expect(out).toMatch(/TRUST_EXPIRED \S+:5:19 security\.trust\[1\]: \S+ended\.pem: CN=Old Root ended \d{4}-/);
+    expect(out).toMatch(/TRUST_ENDS \S+:5:30 security\.trust\[2\]: \S+ends\.pem: CN=Ending Root ends \d{4}-/);
+    expect(out.match(/TRUST_/g)).toHaveLength(2);
   });
 });

@@ -50,6 +50,8 @@ describe('cross checks', () => {
     ['an endpoint without keys', ENDPOINT.replace(/keys: \{.*?\}, /, ''), /endpoint.keys: is missing/],
     ['an endpoint without backend', ENDPOINT.replace(/, backend: \{.*?\}/, ''), /endpoint.backend: is missing: give a directory or http/],
     ['an endpoint that trusts nobody', ENDPOINT.replace(/^security.*\n/m, ''), /security.trust: is missing/],
+    ['a backend that is ourselves', ENDPOINT.replace('directory: in', 'http: "http://localhost:8080/in"'), /^f.yaml:4:89 endpoint.backend.http: leads back to our own listener/],
+    ['messages without signature under a named profile', `${ENDPOINT}${PARTNERS}  - { match: { from: A }, security: { signature: optional } }\n`, /partners\[0\].security.signature: profile peppol demands signatures; optional is for profile custom/],
     ['an endpoint without endpoint', ENDPOINT.replace(/^endpoint.*\n/m, ''), /endpoint: is missing: role endpoint needs profile and keys/],
   ])('refuse %s', (_, text, problem) => {
     const lines = found(text);
@@ -66,8 +68,17 @@ describe('cross checks', () => {
     ['content in the key', `${FRONT}defaults: { key: reference+content }\n`, ['KEY_CONTENT defaults.key']],
     ['an admin listener open to everybody', `${FRONT}admin: { listen: 0.0.0.0:9080 }\n`, ['ADMIN_OPEN admin.listen']],
     ['payload keys where nobody reads payloads', `${FRONT}${PARTNERS}  - { match: { from: A }, payloadKeys: [ubl] }\n`, ['PAYLOAD_KEYS_UNUSED partners.0.payloadKeys']],
+    ['less than Peppol demands', `${ENDPOINT.replace('root.pem', 'root.pem, encryption: optional')}${PARTNERS}  - { match: { from: A }, security: { commonName: false, allow: [rsa15] } }\n`,
+      ['PROFILE_WEAKENED security.encryption', 'PROFILE_WEAKENED partners.0.security.commonName', 'PROFILE_WEAKENED partners.0.security.allow']],
+    ['messages that must be encrypted, and no key that decrypts', ENDPOINT.replace('key: a.key', 'key: a.key, use: [sign]'), ['KEYS_DECRYPT endpoint.keys']],
     ['a reference rule that is not used', `${FRONT}routes: [{ path: /a, upstream: "http://127.0.0.1:9/", reference: { header: A } }]\n`, ['REFERENCE_UNUSED routes.0.reference']],
   ])('warn of %s', (_, text, warnings) => expect(found(text)).toEqual(warnings));
+
+  it('leave profile custom to those who agree on it', () => {
+    const custom = ENDPOINT.replace('peppol', 'custom').replace('root.pem', 'root.pem, encryption: optional, signature: optional, allow: [sha1]');
+    expect(found(custom.replace('key: a.key', 'key: a.key, use: [sign]'))).toEqual([]);
+    expect(found(ENDPOINT.replace('peppol', 'edelivery').replace('root.pem', 'root.pem, commonName: false'))).toEqual([]);
+  });
 
   it('accept a callback partner that only detects, an open admin listener with a token, and an endpoint whose program has a handler', () => {
     expect(found(`${FRONT}${PARTNERS}  - { match: { from: A }, replyPattern: callback, mode: detect-only }\n`)).toEqual([]);
