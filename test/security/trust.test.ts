@@ -1,13 +1,12 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { sign } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Certificate } from '../../src/security/certificate.js';
-import { TAG, writeDer, writeInteger, writeOid, writeTime } from '../../src/security/der.js';
 import { revocationListIn, selfSigned, type Identity } from '../../src/security/keys.js';
 import { checkTrust, type Trust } from '../../src/security/trust.js';
+import { revocationList as crl } from './revocation-list.js';
 
 const DAY = 86_400_000;
 const start = Date.UTC(2026, 0, 1);
@@ -21,17 +20,6 @@ const leaf = selfSigned('POP000001', { ...valid, issuer: issuing });
 function reason(certificate: Certificate, trust: Trust, offered: readonly Certificate[] = [], at = now): string {
   const answer = checkTrust(certificate, offered, trust, at);
   return answer.ok ? answer.path.map((c) => c.subject.commonName).join(' < ') : answer.reason;
-}
-
-/** A revocation list as an authority would publish it. */
-function crl(issuer: Identity, serials: readonly bigint[], nextUpdate: number | undefined): Uint8Array {
-  const sequence = (...m: Uint8Array[]): Uint8Array => writeDer(TAG.sequence, ...m);
-  const algorithm = sequence(writeOid('1.2.840.113549.1.1.11'), writeDer(TAG.null));
-  const hex = (n: bigint): Uint8Array => Buffer.from(n.toString(16).padStart(40, '0'), 'hex');
-  const entries = serials.map((n) => sequence(writeInteger(hex(n)), writeTime(start)));
-  const tbs = sequence(writeInteger(Uint8Array.of(1)), algorithm, issuer.certificate.subject.der, writeTime(start),
-    ...(nextUpdate === undefined ? [] : [writeTime(nextUpdate)]), ...(entries.length === 0 ? [] : [sequence(...entries)]));
-  return sequence(tbs, algorithm, writeDer(TAG.bitString, Uint8Array.of(0), sign('sha256', tbs, issuer.privateKey)));
 }
 
 describe('the path to an anchor', () => {
