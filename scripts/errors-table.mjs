@@ -7,8 +7,8 @@ const cell = (text) => text.replaceAll('|', '\\|');
 
 /** The page, from the table of codes. */
 export function renderErrors(table) {
-  const rows = Object.entries(table).map(([code, { status, ebms, advice }]) =>
-    `| \`${code}\` | ${status} | ${ebms === undefined ? '' : `${ebms.code} ${ebms.short}`} | ${cell(advice)} |`);
+  const rows = Object.entries(table).map(([code, { status, endpointStatus, ebms, advice }]) =>
+    `| \`${code}\` | ${status}${endpointStatus === undefined ? '' : `, role endpoint ${endpointStatus}`} | ${ebms === undefined ? '' : `${ebms.code} ${ebms.short}`} | ${cell(advice)} |`);
   return [
     '# Error codes',
     '',
@@ -16,7 +16,8 @@ export function renderErrors(table) {
     '',
     'Each refusal and failure of as4-once has one of these codes. It stands in the log line (`code`), in `--json` output',
     'and in the text of plain answers. Where an ebMS error is named, the sender gets an ebMS Error SignalMessage of',
-    'severity failure; otherwise a plain text body, so that no sender takes it for the last word on its message.',
+    'severity failure; otherwise a plain text body, so that no sender takes it for the last word on its message. Role',
+    'endpoint signs its Errors.',
     '',
     '| code | HTTP status | ebMS error | what to do |',
     '|---|---|---|---|',

@@ -8,6 +8,8 @@
 export interface ErrorEntry {
   /** HTTP status of the answer to the sender. */
   readonly status: number;
+  /** HTTP status in role endpoint, where that is another one. */
+  readonly endpointStatus?: number;
   readonly ebms?: { readonly code: string; readonly short: string; readonly category: string };
   readonly advice: string;
 }
@@ -29,7 +31,7 @@ export const ERRORS = {
   BODY_TOO_SLOW: entry(408, 'The sender stopped sending, or sent more slowly than limits.minRate; look at the network between.'),
   BODY_INCOMPLETE: entry(400, 'The connection ended before the body did; the sender will retry.'),
   SPOOL_FULL: entry(503, 'The spool is full; free disk space or raise limits.spoolDisk.'),
-  TOO_MANY_WAITING: entry(503, 'More copies wait than limits.waiters or limits.waitersPerKey allow; see why the access point is slow.'),
+  TOO_MANY_WAITING: entry(503, 'More copies wait than limits.waiters or limits.waitersPerKey allow; see why the access point (role endpoint: the backend) is slow.'),
   // MIME and SOAP
   MIME_BROKEN: entry(400, 'The MIME package cannot be read; the detail says where. Ask the sender for its raw request.', unpackaging('EBMS:0007', 'MimeInconsistency')),
   MIME_START: entry(400, 'The start parameter names another part than the first; access points differ in what they read then, so it is refused.', unpackaging('EBMS:0007', 'MimeInconsistency')),
@@ -59,12 +61,12 @@ export const ERRORS = {
   RECORD_UNREADABLE: entry(503, 'The stored record or reply does not match its digest; nothing is replayed or redelivered. Restore the ledger.'),
   STALE: entry(503, 'Another attempt holds or has decided this message; the sender is asked to come again.'),
   // the access point or backend
-  UPSTREAM_DOWN: entry(503, 'The access point refused the connection until times.upstreamOutage was over; start it.'),
-  UPSTREAM_UNCLEAR: entry(502, 'The access point gave no answer that tells whether it accepted; see as4-once show ID.'),
+  UPSTREAM_DOWN: entry(503, 'The access point refused the connection until times.upstreamOutage was over, or (role endpoint, at once) the backend refused it, answered 408, 425 or 429, or its folder takes nothing; see to it, the sender comes again.'),
+  UPSTREAM_UNCLEAR: { ...entry(502, 'The access point, or in role endpoint the backend, gave no answer that tells whether it accepted; see as4-once show ID.'), endpointStatus: 503 },
   UPSTREAM_WRONG: entry(502, 'The access point answered for another message; do not trust it before this is explained.'),
   UPSTREAM_BURNT: entry(503, 'The access point calls a message a repetition that it had rejected; it remembers ids of failures: see its cookbook page.'),
-  ANSWER_LATE: entry(504, 'The access point did not answer within times.answerBy; the attempt goes on and a later copy gets its Receipt.'),
-  DELIVERY_FAILED: entry(200, 'The backend refused or could not take the message; see its own log.', communication('EBMS:0202', 'DeliveryFailure')),
+  ANSWER_LATE: entry(504, 'The access point, or in role endpoint the backend, did not answer within times.answerBy; the attempt goes on and a later copy gets its Receipt.'),
+  DELIVERY_FAILED: entry(200, 'The backend refused the message (4xx, or the handler threw this code); see its own log.', communication('EBMS:0202', 'DeliveryFailure')),
   // security (endpoint role, verify: signature)
   AUTHENTICATION_FAILED: entry(200, 'Signature, digest or certificate did not verify; the detail in the log says which.', processing('EBMS:0101', 'FailedAuthentication')),
   DECRYPTION_FAILED: entry(200, 'The message could not be decrypted with this access point\'s key; compare the certificate the partner uses.', processing('EBMS:0102', 'FailedDecryption')),
