@@ -8,7 +8,7 @@ import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { portNear } from './ports.js';
-import { testKeys, type KeyFiles } from './test-keys.js';
+import { testKeys, type KeyFiles } from '../src/operate/test-keys.js';
 
 const BUILT = join(dirname(fileURLToPath(import.meta.url)), '..');
 const ROOT = join(BUILT, '..');

@@ -48,6 +48,13 @@ const problem = z.strictObject({
 
 const demand = z.enum(['required', 'optional']);
 
+const init = z.strictObject({
+  role: z.enum(['front', 'endpoint']),
+  file: z.string().nullable().describe('What was written; null without -o.'),
+  keys: z.array(z.string()).describe('With --test-keys: keys and certificates beside the file.'),
+  text: z.string().describe('The configuration.'),
+}).describe('as4-once init --json');
+
 const check = z.strictObject({
   file: z.string(), ok: z.literal(true),
   digest: z.string().describe('Equal on every node that runs the same configuration.'),
@@ -179,7 +186,7 @@ const read = z.looseObject({
 
 /** Every output by name: what the JSON Schema file holds in its $defs. show, list, settle, release: records.schema.json. */
 export const COMMAND_SCHEMAS = {
-  check, checkRefused, status, doctor, report, shadowReport, import: imported, ledgerStatus, ledgerBackup, bypass, verification,
+  init, check, checkRefused, status, doctor, report, shadowReport, import: imported, ledgerStatus, ledgerBackup, bypass, verification,
   evidenceHttp, forget: forgotten, claim: claimed, read,
   settleToken: z.strictObject({ settled: count }).describe('as4-once settle --token --json'),
   releaseToken: z.strictObject({ released: count, outcome: z.enum(['rejected', 'uncertain']) })

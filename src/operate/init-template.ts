@@ -67,15 +67,7 @@ ${NOTES[name].map((line) => `# ${line}\n`).join('')}accessPoint: ${name}
 
 # Where it is remembered what was accepted, and which Receipt was sent.
 ledger:
-${
-  redis === undefined
-    ? `  embedded: ./as4-once-data        # one machine, any number of processes, nothing to install
-  # redis: "redis://127.0.0.1:6379"  # several machines; Redis 7 with appendonly yes and maxmemory-policy noeviction`
-    : `  redis: ${JSON.stringify(redis)}   # Redis 7 with appendonly yes and maxmemory-policy noeviction
-  # embedded: ./as4-once-data      # one machine, any number of processes, nothing to install`
-}
-  # strict: true                   # answer 503 rather than work with a store that may forget or that went back in time
-  # maxBytes: 20 GiB               # take no new messages beyond this size; see as4-once check --rate 100000/day
+${ledgerLines(redis)}
 
 # What this machine has seen of the ledger, outside of it: so that a ledger restored from a copy is noticed.
 state: ./as4-once-state
@@ -109,4 +101,17 @@ log:
   level: info                      # one JSON line for each message
   # file: /var/log/as4-once.log    # default: standard output
 `;
+}
+
+/** The ledger's settings; a front and an endpoint have the same. */
+export function ledgerLines(redis: string | undefined): string {
+  return `${
+  redis === undefined
+    ? `  embedded: ./as4-once-data        # one machine, any number of processes, nothing to install
+  # redis: "redis://127.0.0.1:6379"  # several machines; Redis 7 with appendonly yes and maxmemory-policy noeviction`
+    : `  redis: ${JSON.stringify(redis)}   # Redis 7 with appendonly yes and maxmemory-policy noeviction
+  # embedded: ./as4-once-data      # one machine, any number of processes, nothing to install`
+}
+  # strict: true                   # answer 503 rather than work with a store that may forget or that went back in time
+  # maxBytes: 20 GiB               # take no new messages beyond this size; see as4-once check --rate 100000/day`;
 }

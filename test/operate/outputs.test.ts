@@ -107,6 +107,10 @@ describe('what commands print with --json', () => {
     held.add('evidenceHttp');
   });
 
+  it('init', async () => {
+    await json(cli('init', '--access-point', 'other', '--json'));
+  });
+
   it('read, claim, settle --token and release --token', async () => {
     await json(cli('read', at('orders.edi'), '--config', at('front.yaml'), '--json'));
     await json(cli('read', at('receipt.xml'), '--json'));
