@@ -56,6 +56,6 @@ function withPorts(folder: string, [front = 0, receiver = 0]: readonly number[])
     writeFileSync(path, text.replaceAll(':8080', `:${front}`).replaceAll(':9000', `:${receiver}`).replaceAll('--port 9000', `--port ${receiver}`));
   }
   // what an earlier hand run left in the checkout is not part of the example
-  for (const left of ['data', 'delivered', 'drop', 'booked', 'sent']) rmSync(join(folder, left), { recursive: true, force: true });
+  for (const left of ['data', 'delivered', 'drop', 'booked', 'sent', 'answers']) rmSync(join(folder, left), { recursive: true, force: true });
   return { PORT: String(front) };
 }

@@ -71,7 +71,7 @@ export const isAs4Front = ({ role, routes, watch }: Config): boolean =>
 export function keys(folder: string): void {
   const { trust, certificate, key } = keyFiles(folder);
   mkdirSync(join(folder, 'keys'));
-  for (const [file, name] of Object.entries({ 'trust.pem': trust, 'endpoint.pem': certificate, 'endpoint.key': key }))
+  for (const [file, name] of Object.entries({ 'partner.crt': trust, 'endpoint.crt': certificate, 'endpoint.key': key }))
     copyFileSync(name, join(folder, 'keys', file));
 }
 
