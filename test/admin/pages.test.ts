@@ -10,7 +10,7 @@ import { blocks, brokenLinks, commands, help, page } from './documents.js';
 
 /** Pages for operators: what they name must exist, and what they print must work as written. */
 const COOKBOOKS = readdirSync(join(ROOT, 'docs/cookbooks')).map((name) => `docs/cookbooks/${name}`);
-const PAGES = ['ops/runbook.md', 'docs/admin-api.md', 'examples/README.md', ...COOKBOOKS];
+const PAGES = ['README.md', 'ops/runbook.md', 'docs/admin-api.md', 'docs/endpoint.md', 'examples/README.md', ...COOKBOOKS];
 
 /** The files that the printed configurations name. */
 const folder = tempDir('pages');
@@ -75,7 +75,7 @@ it('examples/README.md lists every example of the policy', () => {
 });
 
 it('the pictures load quickly, and each is shown somewhere', () => {
-  const shown = [...PAGES, 'README.md'].filter((path) => existsSync(join(ROOT, path))).map(page).join('\n');
+  const shown = PAGES.filter((path) => existsSync(join(ROOT, path))).map(page).join('\n');
   for (const name of readdirSync(join(ROOT, 'docs/img')).filter((one) => one.endsWith('.png'))) {
     expect(statSync(join(ROOT, 'docs/img', name)).size, name).toBeLessThan(200_000);
     expect(shown, name).toContain(`img/${name}`);

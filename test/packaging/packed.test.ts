@@ -3,6 +3,7 @@ import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'nod
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { publint } from 'publint';
+import { blocks } from '../admin/documents.js';
 import { ROOT, built } from '../support/child.js';
 import { startProcess } from '../support/owned-process.js';
 import { tempDir, type TempDir } from '../support/temp-dir.js';
@@ -36,7 +37,7 @@ beforeAll(() => {
   const home = join(project, 'node_modules', 'as4-once');
   mkdirSync(home, { recursive: true });
   execFileSync('tar', ['-xzf', tarball, '-C', home, '--strip-components=1']);
-  for (const name of Object.keys(manifest.dependencies)) link(name);
+  for (const name of [...Object.keys(manifest.dependencies), join('@types', 'node')]) link(name);
   writeFileSync(join(project, 'package.json'), '{"name":"empty","private":true}');
 });
 
@@ -87,16 +88,34 @@ describe('the packed package', () => {
     }
   });
 
+  /** What TypeScript says of some files of the empty project. */
+  async function compile(...files: string[]): Promise<{ code: number | null; out: string }> {
+    const tsc = join(ROOT, 'node_modules', 'typescript', 'bin', 'tsc');
+    const child = await startProcess(process.execPath, [tsc, '--noEmit', '--strict', '--module', 'nodenext', '--target', 'es2023', '--types', 'node', ...files], { cwd: project });
+    const { code } = await child.ended;
+    return { code, out: child.stdout() };
+  }
+
   it('compiles in somebody else\'s strict TypeScript, our types checked too', async () => {
-    link(join('@types', 'node'));
     const using = entries.map((entry, i) => `import * as entry${i} from '${entry}';\nexport const names${i}: readonly string[] = Object.keys(entry${i});\n`).join('');
     writeFileSync(join(project, 'using.mts'), using);
-    const tsc = join(ROOT, 'node_modules', 'typescript', 'bin', 'tsc');
-    const child = await startProcess(process.execPath, [tsc, '--noEmit', '--strict', '--module', 'nodenext', '--target', 'es2023', '--types', 'node', 'using.mts'], { cwd: project });
-    const { code } = await child.ended;
-    const ours = child.stdout().split('\n').filter((line) => /^(using|node_modules\/as4-once\/)/.test(line));
-    expect(ours, child.stdout()).toEqual([]);
-    expect(code, child.stdout()).toBe(0);
+    const { code, out } = await compile('using.mts');
+    const ours = out.split('\n').filter((line) => /^(using|node_modules\/as4-once\/)/.test(line));
+    expect(ours, out).toEqual([]);
+    expect(code, out).toBe(0);
+  });
+
+  // the README's programs were compiled by nobody, and there was none for the endpoint
+  it('compiles the programs that the README shows, as they stand there', async () => {
+    const programs = blocks(readFileSync(join(ROOT, 'README.md'), 'utf8'), 'ts');
+    for (const named of ['createFront({', 'createEndpoint({']) expect(programs.some((program) => program.includes(named)), named).toBe(true);
+    const around = 'declare const app: { use(path: string, handler: import("as4-once").Handler): void };\ndeclare function book(key: string, document: Buffer): Promise<void>;\n';
+    const files = programs.map((program, i) => {
+      writeFileSync(join(project, `readme-${i}.mts`), program + around);
+      return `readme-${i}.mts`;
+    });
+    const { code, out } = await compile(...files);
+    expect(code, out).toBe(0);
   });
 
   it.each(Object.entries(manifest.bin))('the command %s starts from where npm puts it', async (name, path) => {
