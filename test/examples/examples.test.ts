@@ -128,7 +128,7 @@ describe('every configuration of the examples, by the command that its page prin
   beforeAll(async () => {
     for (const path of files) cpSync(join(ROOT, path), join(place.path, path));
     const without = await typed('as4-once check --config examples/policy/sbdh-suppress.yaml');
-    expect(without).toMatchObject({ code: 2, stderr: expect.stringContaining('endpoint.key cannot be read') as string });
+    expect(without).toMatchObject({ code: 2, stderr: expect.stringContaining('endpoint.crt cannot be read') as string });
     expect(await typed(keysCommand)).toMatchObject({ code: 0, stderr: '' });
   });
   afterAll(() => place.remove());
