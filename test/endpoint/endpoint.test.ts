@@ -133,6 +133,26 @@ describe('the endpoint refuses, with a signed Error of the right code and withou
   });
 });
 
+// Where a certificate need not name the party (`commonName: false`), whoever is trusted may sign in another's name. One of
+// them who has seen a message could sign its header anew and be given the Receipt of him who sent it; nothing tested that.
+describe('a trusted neighbour with the message of another, where certificates need not name the party', () => {
+  it.each<[string, MessageChoices]>([
+    ['signed', {}],
+    ['signed and encrypted', { receiver: receiver.certificate }],
+  ])('gets no Receipt for it and makes no second delivery (%s)', async (_, more) => {
+    await served.close();
+    served = await serveEndpoint({ endpoint: { profile: 'edelivery' }, security: { commonName: false, encryption: 'optional' }, defaults: { resend: 'off' } });
+    const choices: MessageChoices = { messageId: 'seen@test', payloads: ['<a/>'], conversationId: 'c', timestamp: new Date().toISOString(), ...more };
+    const first = await served.post(as4Message({ ...choices, signer: sender }));
+    expect(first.what).toBe('receipt');
+    const copied = await served.post(as4Message({ ...choices, signer: neighbour }));
+    expect([copied.what, errorOf(copied), copied.receipt]).toEqual(['error', 'EBMS:0003', undefined]);
+    expect(served.exchanges.map(({ answer }) => answer)).toEqual(['first', 'mismatch']);
+    expect(delivered()).toHaveLength(1);
+    expect((await served.post(as4Message({ ...choices, signer: sender }))).body).toEqual(first.body);
+  });
+});
+
 describe('whom the endpoint serves', () => {
   it('another receiver is no P-Mode of ours, and a final recipient that is not served is told so', async () => {
     await served.close();
