@@ -1,3 +1,4 @@
+import type { Readable } from 'node:stream';
 import { Pool } from 'undici';
 import type { Clock } from '../clock.js';
 import type { Backend, Handed, Handover } from '../endpoint/backend.js';
@@ -19,13 +20,14 @@ export interface HttpBackendOptions {
 /** One connection, TLS included, ms. */
 const CONNECT = 10_000;
 const CONNECTIONS = 64;
-/** Of an answer, for the log. */
+/** Of an answer, for the log: so many characters, and what has come by then, ms behind the head. */
 const LONGEST_TEXT = 300;
+const LONGEST_WAIT = 2_000;
 
 /**
  * Posts each message to a URL: the payload as the body (several as multipart/mixed), what the header said as fields, and
  * an Idempotency-Key (draft-ietf-httpapi-idempotency-key-header) under which a repetition is the same delivery. 2xx
- * accepts, 4xx rejects, anything else may have been taken.
+ * accepts, 4xx rejects, anything else may have been taken. The status decides: nothing waits for what follows it.
  */
 export function httpBackend({ url, token, timeoutMs, tls, clock }: HttpBackendOptions): Backend {
   const { origin, pathname, search } = new URL(url);
@@ -36,13 +38,14 @@ export function httpBackend({ url, token, timeoutMs, tls, clock }: HttpBackendOp
     idempotent: true,
     hand: async (over) => {
       const { type, body, length } = bodyOf(over, clock);
+      const sending = new Sending(body);
       const signal = new AbortController();
       const abort = (): void => signal.abort();
       over.signal.addEventListener('abort', abort, { once: true });
       const cancel = timeoutMs === undefined ? () => undefined : clock.after(timeoutMs, abort);
       try {
         const called = await call(pool, {
-          method: 'POST', path: `${pathname}${search}`, body, signal: signal.signal,
+          method: 'POST', path: `${pathname}${search}`, body: sending.body, signal: signal.signal,
           headers: [
             ...(type === undefined ? [] : [['Content-Type', type] as const]),
             ['Content-Length', String(length)],
@@ -53,8 +56,10 @@ export function httpBackend({ url, token, timeoutMs, tls, clock }: HttpBackendOp
         });
         if (called.kind === 'refused') return { kind: 'away', detail: called.detail };
         if (called.kind !== 'head') return { kind: 'uncertain', detail: called.detail };
-        const text = await beginning(called.body);
-        return judge(called.status, text, over.again);
+        if (called.status < 200 || called.status >= 300) return judge(called.status, await beginning(called.body, clock), over.again);
+        const whole = await sending.ended(called.body);
+        leave(called.body, clock);
+        return whole ? { kind: 'accepted' } : { kind: 'uncertain', detail: `status ${called.status} before the end of the message, which was cut` };
       } finally {
         over.signal.removeEventListener('abort', abort);
         cancel();
@@ -64,13 +69,46 @@ export function httpBackend({ url, token, timeoutMs, tls, clock }: HttpBackendOp
   };
 }
 
+/** The message on its way out. Some backends answer before they have read it; who leaves then takes the rest of it along. */
+class Sending {
+  readonly body: AsyncIterable<Uint8Array> | undefined;
+  #over: () => void = () => undefined;
+  readonly #sent = new Promise<true>((resolve) => (this.#over = () => resolve(true)));
+
+  constructor(body: AsyncIterable<Uint8Array> | undefined) {
+    if (body === undefined) this.#over();
+    else this.body = this.#watched(body);
+  }
+
+  /** Resolves when all of it was sent, or the whole answer is there; false where the connection ended before. */
+  async ended(answer: Readable): Promise<boolean> {
+    answer.resume();
+    const closed = new Promise<boolean>((resolve) => {
+      if (answer.closed) resolve(answer.readableEnded);
+      else answer.once('close', () => resolve(answer.readableEnded));
+    });
+    return await Promise.race([this.#sent, closed]);
+  }
+
+  async* #watched(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+    yield* body;
+    this.#over();
+  }
+}
+
+/** The rest of an answer that has said all: read for a moment, since some backends take a connection that ends for a fault. */
+function leave(answer: Readable, clock: Clock): void {
+  if (answer.closed) return;
+  answer.once('close', clock.after(LONGEST_WAIT, () => answer.destroy()));
+  answer.resume();
+}
+
 /**
  * 408, 425 and 429 say that nothing was taken and that the same may be tried again. Under the draft, 409 says that a
  * request with this key is still in work, which it can only be where an earlier attempt was left unanswered.
  */
 function judge(status: number, text: string, again: boolean): Handed {
   const detail = `status ${status}${text === '' ? '' : `: ${text}`}`;
-  if (status >= 200 && status < 300) return { kind: 'accepted' };
   if (status === 408 || status === 425 || status === 429) return { kind: 'away', detail, answered: true };
   if (status === 409 && again) return { kind: 'uncertain', detail };
   return { kind: status >= 400 && status < 500 ? 'rejected' : 'uncertain', detail };
@@ -90,15 +128,15 @@ function fields({ metadata: { messageId, conversationId, from, to, service, acti
 interface Body {
   readonly type: string | undefined;
   readonly length: number;
-  readonly body: Uint8Array | AsyncIterable<Uint8Array> | undefined;
+  readonly body: AsyncIterable<Uint8Array> | undefined;
 }
 
 function bodyOf({ payloads }: Handover, clock: Clock): Body {
   const [first, ...others] = payloads;
   if (first === undefined) return { type: undefined, length: 0, body: undefined };
   if (others.length === 0) {
-    const { bytes, length } = first.body;
-    return { type: mimeTypeOf(first), length, body: bytes ?? first.body.stream() };
+    const { length } = first.body;
+    return { type: mimeTypeOf(first), length, body: length === 0 ? undefined : first.body.stream() };
   }
   const boundary = `as4-once-${clock.id()}`;
   const heads = payloads.map((payload) => {
@@ -118,15 +156,19 @@ function bodyOf({ payloads }: Handover, clock: Clock): Body {
   }
 }
 
-async function beginning(body: AsyncIterable<Uint8Array>): Promise<string> {
+/** What an answer begins with, as far as it comes soon. */
+async function beginning(body: Readable, clock: Clock): Promise<string> {
   let text = '';
+  const enough = clock.after(LONGEST_WAIT, () => body.destroy());
   try {
-    for await (const chunk of body) {
-      text += Buffer.from(chunk).toString('latin1');
+    for await (const chunk of body as AsyncIterable<Buffer>) {
+      text += chunk.toString('latin1');
       if (text.length > LONGEST_TEXT) break;
     }
   } catch {
     // the status has decided
+  } finally {
+    enough();
   }
   return text.replaceAll(/[^\x20-\x7e]+/g, ' ').trim().slice(0, LONGEST_TEXT);
 }

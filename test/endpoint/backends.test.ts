@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { As4OnceError, type ReceivedMessage } from '../../src/index.js';
 import { headerOf } from '../../conformance/as4/answer.js';
+import { gate } from '../front/messages.js';
 import { honest, serveEndpoint, signedByUs, type Served } from './served.js';
 
 let served: Served;
@@ -21,7 +22,7 @@ describe('backend http', () => {
   let server: Server;
   let posted: Posted[];
   /** What is answered next: a status, or nothing and the connection is cut. */
-  let answers: (number | 'cut')[];
+  let answers: (number | 'cut' | { readonly trickle: number; closed(): void })[];
   beforeEach(async () => {
     posted = [];
     answers = [];
@@ -32,7 +33,14 @@ describe('backend http', () => {
         posted.push({ headers: request.headers, body: Buffer.concat(chunks) });
         const answer = answers.shift() ?? 200;
         if (answer === 'cut') request.socket.destroy();
-        else response.writeHead(answer).end('said the backend');
+        else if (typeof answer === 'object') {
+          response.writeHead(answer.trickle).write('said the backend');
+          const more = setInterval(() => response.write(' '), 200);
+          response.once('close', () => {
+            clearInterval(more);
+            answer.closed();
+          });
+        } else response.writeHead(answer).end('said the backend');
       });
     });
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -89,6 +97,20 @@ describe('backend http', () => {
     expect(new Set(keys().slice(1)).size).toBe(1);
     expect(keys()[0]).not.toBe(keys()[1]);
     expect(posted.map(({ headers }) => headers['as4-once-copy'])).toEqual(['first', 'first', 'redelivery', 'redelivery', 'redelivery']);
+  });
+
+  // A backend answered 200 and went on writing a byte now and then. Its message stayed claimed until 300 bytes had come, or
+  // times.patience was over: the sender got 504, and a crash meanwhile would have made a delivery uncertain that was none.
+  it.each([
+    [200, { what: 'receipt' }, { outcome: 'accepted' }],
+    [422, { what: 'error' }, { outcome: 'rejected', detail: 'status 422: said the backend' }],
+  ])('the status decides, however long the body goes on (%i)', async (status, told, logged) => {
+    const left = gate();
+    answers = [{ trickle: status, closed: left.open }];
+    expect(await served.post(honest())).toMatchObject(told);
+    expect(served.exchanges[0]).toMatchObject(logged);
+    // it is not listened to for ever either
+    await left.opened;
   });
 
   it('a backend that is not there, or has no time, gets it again as a first delivery', async () => {
