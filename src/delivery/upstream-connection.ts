@@ -1,5 +1,6 @@
-import { isIP } from 'node:net';
+import { isIP, Socket } from 'node:net';
 import { buildConnector } from 'undici';
+import { bearInterim } from './upstream-interim.js';
 
 /** For https: trust anchors, client certificate and key (PEM), and the name to expect instead of the URL's host. */
 export interface UpstreamTls {
@@ -17,6 +18,7 @@ export function connector(url: URL, tls: UpstreamTls | undefined, timeout: numbe
   return ({ servername: _sendersChoice, ...rest }, callback) => {
     connect(servername === undefined ? rest : { ...rest, servername }, (...answer) => {
       const [, socket] = answer;
+      if (socket instanceof Socket) bearInterim(socket);
       // the alert that refuses our certificate is followed by the end of the connection, which would hide it
       socket?.prependListener('error', (error) => {
         if (isCertificateAlert(error)) socket.destroy(error);

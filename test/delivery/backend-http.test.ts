@@ -59,3 +59,22 @@ describe('a backend that answers 200 before it has read the message', () => {
     expect(await hand(halves(new Promise(() => undefined)), 200)).toMatchObject({ kind: 'uncertain' });
   });
 });
+
+// Some servers send 100 Continue without being asked. It counted as a broken reply, for ever, though 200 followed.
+it.each([
+  ['a 100', ['HTTP/1.1 100 Continue\r\n\r\n']],
+  ['several 1xx, with fields', ['HTTP/1.1 100 Continue\r\nX-A: b\r\n\r\nHTTP/1.1 102 Processing\r\n\r\n', 'HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n', 'HTTP/1.1 100 Continue\r\n\r\n']],
+  ['a 100 in pieces', [...'HTTP/1.1 100 Continue\r\n\r\n']],
+])('%s that nobody asked for is borne: what follows is the answer', async (_, unasked) => {
+  await talkingTo((socket) => socket.once('data', () => void say(socket, [...unasked, 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok'])));
+  expect(await hand(halves(Promise.resolve()), 200)).toEqual({ kind: 'accepted' });
+});
+
+/** Each piece in a packet of its own, as far as a sender can tell. */
+async function say(socket: Socket, pieces: readonly string[]): Promise<void> {
+  socket.setNoDelay(true);
+  for (const piece of pieces) {
+    await new Promise((resolve) => socket.write(piece, resolve));
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+}
