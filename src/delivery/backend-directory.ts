@@ -5,23 +5,28 @@ import type { Clock } from '../clock.js';
 import type { Backend, Handed, Handover } from '../endpoint/backend.js';
 import { mimeTypeOf } from '../endpoint/handover.js';
 import type { Payload } from '../security/payload.js';
+import { LeftOver, partOf } from './backend-left-over.js';
 
 export interface DirectoryBackendOptions {
   readonly directory: string;
-  /** For the names of unfinished deliveries. */
-  readonly clock: Pick<Clock, 'id'>;
+  /** For the names of unfinished deliveries, and their age. */
+  readonly clock: Pick<Clock, 'id' | 'now'>;
 }
 
 /**
  * Each message becomes one folder with its payloads and `message.json`, complete from the moment it has its name: it is
  * written and fsynced beside, then renamed. The name is the same for every attempt at one message, so a delivery that is
- * repeated after a crash is the folder that is there already. Names that begin with a dot are unfinished.
+ * repeated after a crash is the folder that is there already. Names that begin with a dot are unfinished, each attempt's its
+ * own; what a crash left of them is removed (LeftOver).
  */
 export function directoryBackend({ directory, clock }: DirectoryBackendOptions): Backend {
+  const leftOver = new LeftOver(directory, clock);
   return {
     idempotent: true,
     hand: async (over) => {
-      const unfinished = join(directory, `.${over.name}.${clock.id()}.part`);
+      if (over.again) await leftOver.of(over.name);
+      void leftOver.old();
+      const unfinished = join(directory, partOf(over.name, clock.id()));
       let renamed = false;
       try {
         await mkdir(unfinished).catch(async (error: NodeJS.ErrnoException) => {

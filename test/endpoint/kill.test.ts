@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { eventually, startFront, startFrontFrom, stopFronts, type Front } from '../front/front-process.js';
@@ -109,6 +109,31 @@ describe('SIGKILL of the endpoint', () => {
       expect(await post(message)).toMatchObject({ body: (retry as Answer).body });
       expect(seen()).toHaveLength(round);
     }
+  });
+
+  // What was written by then stayed for ever under a name that nobody used again, so that a process that ended again and
+  // again over one large message filled the disk.
+  it('backend directory, while it writes: nothing of it stays beside the delivery of the retry', async () => {
+    const deliveries = await open((directory) => ({ directory }));
+    const parts = (): string[] => (existsSync(deliveries) ? readdirSync(deliveries).filter((name) => name.startsWith('.')) : []);
+    // little on the wire, and a while to write
+    const message = honest({ payloads: [Buffer.alloc(100_000_000)] });
+    for (let crash = 1; crash <= 2; crash++) {
+      const cut = post(message);
+      await eventually(() => (parts().some((name) => name.endsWith('.part')) ? true : undefined), () => 'a delivery that is being written');
+      await restart();
+      expect(await cut).toBe('broken');
+      expect(parts()).toHaveLength(1);
+    }
+    // of another message that never came again, a day ago and now, and what is no business of ours
+    const others = ['a'.repeat(32), 'b'.repeat(32)].map((name) => `.${name}.${crypto.randomUUID()}.part`);
+    for (const name of [...others, '.snapshot']) mkdirSync(join(deliveries, name));
+    writeFileSync(join(deliveries, others[0] ?? '', 'payload-1.bin'), 'old');
+    utimesSync(join(deliveries, others[0] ?? ''), new Date(0), new Date(0));
+    expect(receiptFor(await post(message))).toBe(message.messageId);
+    await eventually(() => (parts().length === 2 ? true : undefined), () => `two of ${parts().join(' ')}`);
+    expect(new Set(parts())).toEqual(new Set([others[1], '.snapshot']));
+    expect(readdirSync(deliveries)).toHaveLength(3);
   });
 
   it('before the body was complete: nothing is claimed, nothing is delivered, and the retry is a first message', async () => {
