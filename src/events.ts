@@ -110,6 +110,8 @@ export interface ExchangeEvent {
   readonly service?: string;
   readonly action?: string;
   readonly conversationId?: string;
+  /** Where messageId, parties and the like are what a refused message says of itself, and nothing has proven. */
+  readonly unverified?: true;
   readonly rule?: string;
   readonly partner?: string;
   /** Where the exchange was not judged as in mode eliminate. */

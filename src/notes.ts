@@ -2,11 +2,32 @@ import type { Reply } from './exchange.js';
 import type { LedgerRecord } from './ledger/record.js';
 import type { Message } from './message.js';
 import type { Rule } from './policy/rule.js';
+import type { Reading } from './protocol.js';
 import type { Step } from './walk.js';
 
 /** The exchange's one log line is gathered along the walk and emitted at its end. */
 
-export function noteMessage({ notes }: Step, message: Message, rule: Rule): void {
+export function noteMessage(step: Step, message: Message, rule: Rule): void {
+  const { notes } = step;
+  noteHeader(step, message);
+  notes.rule = rule.name;
+  if (rule.partner !== undefined) notes.partner = rule.partner;
+  if (rule.mode !== 'eliminate') notes.mode = rule.mode;
+}
+
+/**
+ * A message that is refused before anybody has decided about it: what its header said, so that its sender's call finds the
+ * line. No rule and no partner: metrics are labelled with those, and whoever is not believed must not count as a partner.
+ */
+export function noteRefused(step: Step, { early, claimed }: Pick<Reading, 'early' | 'claimed'>): void {
+  if (early?.kind === 'message') noteHeader(step, early.message);
+  else if (claimed !== undefined) {
+    noteHeader(step, claimed);
+    step.notes.unverified = true;
+  }
+}
+
+function noteHeader({ notes }: Step, message: Omit<Message, 'fingerprint'>): void {
   const { facts } = message;
   notes.messageId = message.reference;
   notes.protocol = message.protocol;
@@ -16,9 +37,6 @@ export function noteMessage({ notes }: Step, message: Message, rule: Rule): void
     const value = facts[name];
     if (value !== undefined) notes[name] = value;
   }
-  notes.rule = rule.name;
-  if (rule.partner !== undefined) notes.partner = rule.partner;
-  if (rule.mode !== 'eliminate') notes.mode = rule.mode;
 }
 
 export function noteRecord({ notes }: Step, record: LedgerRecord): void {

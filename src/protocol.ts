@@ -22,6 +22,11 @@ export interface Reading {
   abandon?(): Promise<void>;
   /** The part that names the message, as it came, once it is complete: kept as evidence where policy says so (`keepHeader`). */
   readonly root?: Uint8Array | undefined;
+  /**
+   * What the header says of the message as soon as it could be read, believed or not: so that the log line of a message
+   * that was refused can be found by its id. Nothing else may rest on it.
+   */
+  readonly claimed?: Omit<Message, 'fingerprint'> | undefined;
   /** For a refusal in the sender's own language, as far as it is known by now. */
   readonly answerIn: AnswerIn;
 }

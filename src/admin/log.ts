@@ -61,7 +61,7 @@ function fieldsOf(event: ExchangeEvent): string {
   const line = {
     event: 'exchange',
     messageId: event.messageId, protocol: event.protocol, from: event.from, to: event.to, c1: event.c1, c4: event.c4,
-    service: event.service, action: event.action, conversationId: event.conversationId, bytes: event.bytes,
+    service: event.service, action: event.action, conversationId: event.conversationId, unverified: event.unverified, bytes: event.bytes,
     rule: event.rule, partner: event.partner, mode: event.mode, would: event.would, key: event.key,
     firstSeen: firstSeen === undefined ? undefined : new Date(firstSeen).toISOString(),
     copies: event.copies, attempt: event.attempt, answer: event.answer, outcome: event.outcome, reason: event.reason,

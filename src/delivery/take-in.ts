@@ -1,5 +1,6 @@
 import { As4OnceError } from '../errors.js';
 import type { Message } from '../message.js';
+import { noteRefused } from '../notes.js';
 import type { Rule } from '../policy/rule.js';
 import type { AnswerIn, EarlyMessage, Reading } from '../protocol.js';
 import type { Keys, Sink, Step } from '../walk.js';
@@ -25,9 +26,12 @@ export async function takeIn(step: Step): Promise<TakenIn> {
     for await (const chunk of exchange.body) await intake.take(chunk);
     step.notes.bytes = intake.bytes;
     step.answerBy = walk.clock.monotonic() + route.times.answerBy;
-    return await intake.finish();
+    const taken = await intake.finish();
+    if (taken.kind === 'pass' && taken.unreadable !== undefined) noteRefused(step, reading);
+    return taken;
   } catch (error) {
     step.notes.bytes = intake.bytes;
+    noteRefused(step, reading);
     await sink?.discard();
     await reading.abandon?.();
     throw error instanceof As4OnceError ? new Refused(error, reading.answerIn) : error;

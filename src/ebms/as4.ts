@@ -17,15 +17,18 @@ import { epochOf } from './xs-date-time.js';
 export const as4Protocol: Protocol = {
   name: 'as4',
   /** What the head alone rules out is thrown by the first push, so that it is answered like everything unreadable. */
-  open: (head, limits) => {
-    try {
-      return new As4Reading(head.headers, limits);
-    } catch (error) {
-      if (error instanceof As4OnceError) return new RefusedReading(error, head.headers);
-      throw error;
-    }
-  },
+  open: (head, limits) => openOrRefuse(head.headers, () => new As4Reading(head.headers, limits)),
 };
+
+/** A reading, or one that refuses in its place. */
+export function openOrRefuse(headers: HeaderList, open: () => Reading): Reading {
+  try {
+    return open();
+  } catch (error) {
+    if (error instanceof As4OnceError) return new RefusedReading(error, headers);
+    throw error;
+  }
+}
 
 class RefusedReading implements Reading {
   readonly early = undefined;
@@ -47,7 +50,7 @@ class RefusedReading implements Reading {
 }
 
 /** The SOAP version that the head speaks of; 1.2 where it says nothing, which is what AS4 asks for (AS4 1.0, 2.1). */
-function announcedSoap(headers: HeaderList): '1.1' | '1.2' {
+export function announcedSoap(headers: HeaderList): '1.1' | '1.2' {
   return /(?:^|[;\s]type\s*=)[\s"]*text\/xml/i.test(header(headers, 'content-type') ?? '') ? '1.1' : '1.2';
 }
 
@@ -65,7 +68,7 @@ export interface PartsCheck {
 
 /** The same, for whoever does not take a header's word. */
 export function checkedAs4Protocol(check: MessageCheck): Protocol {
-  return { name: 'as4', open: (head, limits) => new As4Reading(head.headers, limits, check) };
+  return { name: 'as4', open: (head, limits) => openOrRefuse(head.headers, () => new As4Reading(head.headers, limits, check)) };
 }
 
 class As4Reading implements Reading {
@@ -104,6 +107,11 @@ class As4Reading implements Reading {
 
   get root(): Uint8Array | undefined {
     return this.#package.root;
+  }
+
+  get claimed(): Reading['claimed'] {
+    const { envelope } = this.#package;
+    return envelope?.userMessage === undefined ? undefined : messageOf(envelope, envelope.userMessage);
   }
 
   get answerIn(): AnswerIn {

@@ -200,7 +200,7 @@ function charsetOf(media: MediaType | undefined): EnvelopeOptions {
 }
 
 /** The SOAP version by the namespace that stands in the bytes, for an answer to an envelope that cannot be read. */
-function soapIn(root: Buffer): '1.1' | '1.2' | undefined {
+export function soapIn(root: Buffer): '1.1' | '1.2' | undefined {
   if (root.includes('http://www.w3.org/2003/05/soap-envelope')) return '1.2';
   return root.includes('http://schemas.xmlsoap.org/soap/envelope/') ? '1.1' : undefined;
 }

@@ -57,6 +57,10 @@ class EndpointReading implements Reading {
     return this.#inner.early;
   }
 
+  get claimed(): Reading['claimed'] {
+    return this.#inner.claimed;
+  }
+
   get root(): Uint8Array | undefined {
     return this.#inner.root;
   }

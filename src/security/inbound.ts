@@ -1,7 +1,8 @@
-import { messageOf } from '../ebms/as4.js';
+import { announcedSoap, messageOf, openOrRefuse } from '../ebms/as4.js';
 import { GunzipFeed, isGzipCoded } from '../ebms/content-coding.js';
 import { readEnvelope } from '../ebms/envelope.js';
 import { earlyFingerprint, fingerprint } from '../ebms/fingerprint.js';
+import { soapIn } from '../ebms/package.js';
 import { As4OnceError } from '../errors.js';
 import { header, type HeaderList } from '../exchange.js';
 import type { Limits } from '../limits.js';
@@ -20,7 +21,7 @@ import { VerifiedRoots } from './verified-roots.js';
  */
 export function inboundProtocol(options: InboundOptions): Protocol {
   const roots = new VerifiedRoots();
-  return { name: 'as4', open: (head, limits) => new InboundReading(head.headers, limits, options, roots) };
+  return { name: 'as4', open: (head, limits) => openOrRefuse(head.headers, () => new InboundReading(head.headers, limits, options, roots)) };
 }
 
 type PartEvent =
@@ -54,10 +55,14 @@ class InboundReading implements Reading {
   root: Uint8Array | undefined;
   #skimming = false;
   early: Early | undefined;
-  answerIn: AnswerIn = { protocol: 'as4' };
+  claimed: Reading['claimed'];
+  answerIn: AnswerIn;
+  readonly #announced: '1.1' | '1.2';
 
   constructor(headers: HeaderList, limits: Limits, options: InboundOptions, roots: VerifiedRoots) {
     this.#roots = roots;
+    this.#announced = announcedSoap(headers);
+    this.answerIn = { protocol: 'as4', soap: this.#announced };
     this.#limits = limits;
     this.#options = options;
     const type = header(headers, 'content-type');
@@ -194,8 +199,7 @@ class InboundReading implements Reading {
 
   #openRoot(root: Buffer, charset: string | undefined, name: string): void {
     this.#reopen = undefined;
-    const soap11 = !root.includes('http://www.w3.org/2003/05/soap-envelope');
-    this.answerIn = { protocol: 'as4', soap: soap11 ? '1.1' : '1.2' };
+    this.answerIn = { protocol: 'as4', soap: soapIn(root) ?? this.#announced };
     const envelope = readEnvelope(root, this.#limits, charset === undefined ? {} : { charset });
     const user = envelope.userMessage;
     if (envelope.messaging === undefined) throw new As4OnceError('HEADER_INVALID', 'eb:Messaging missing');
@@ -207,10 +211,12 @@ class InboundReading implements Reading {
       this.early = { kind: 'pass' };
       return;
     }
+    const claimed = messageOf(envelope, user);
+    this.claimed = claimed;
     this.#message = OpenMessage.verified(envelope, user, this.#limits, this.#options);
     const { verified } = this.#message;
     const known = earlyFingerprint(envelope);
-    const message = { ...messageOf(envelope, user), signed: verified !== undefined, fingerprint: known && this.#message.bound(known) };
+    const message = { ...claimed, signed: verified !== undefined, fingerprint: known && this.#message.bound(known) };
     const early = { kind: 'message', message, bundled: envelope.signals.length > 0 } as const;
     this.early = early;
     if (verified === undefined || known === undefined) return;

@@ -133,6 +133,39 @@ describe('the endpoint refuses, with a signed Error of the right code and withou
   });
 });
 
+// A partner calls because of an Error; its line in the log had a code and a detail, and nothing to find it by.
+describe('the log line of a refused message', () => {
+  it('says what the header said, as not verified, and counts for no partner', async () => {
+    await served.close();
+    served = await serveEndpoint({ partners: [{ name: 'acme', match: { from: ['POP000001'] } }] });
+    const said = { messageId: 'called@test', from: 'POP000001', to: 'POP000002', service: 'urn:s', action: 'urn:a', conversationId: 'talk' };
+    for (const message of [honest({ ...said, signer: stranger }), as4Message(said), honest({ ...said, signer: neighbour })]) {
+      await served.post(message);
+      expect(served.exchanges.at(-1)).toMatchObject({ ...said, answer: 'refused', unverified: true });
+      for (const label of ['partner', 'rule']) expect(served.exchanges.at(-1)).not.toHaveProperty(label);
+    }
+    // this much was proven
+    await served.post(honest({ ...said, receiver: neighbour.certificate }));
+    expect(served.exchanges.at(-1)).toMatchObject({ ...said, code: 'DECRYPTION_FAILED' });
+    expect(served.exchanges.at(-1)).not.toHaveProperty('unverified');
+    await served.post({ contentType: 'application/soap+xml', body: Buffer.from('x') });
+    expect(served.exchanges.at(-1)).not.toHaveProperty('messageId');
+  });
+});
+
+// What the head alone rules out was answered in plain text, and what is no XML at all in SOAP 1.1, whatever the head said.
+it.each([
+  ['multipart/related; type="application/soap+xml"', 'EBMS:0007', '1.2'],
+  ['multipart/related; type="text/xml"', 'EBMS:0007', '1.1'],
+  ['multipart/related; boundary=a; boundary=b', 'EBMS:0007', '1.2'],
+  ['application/soap+xml; charset=utf-8', 'EBMS:0009', '1.2'],
+  ['text/xml', 'EBMS:0009', '1.1'],
+])('%s with the body x is answered %s, signed, in SOAP %s', async (contentType, code, soap) => {
+  const answer = await served.post({ contentType, body: Buffer.from('x') });
+  expect([answer.status, errorOf(answer), answer.soap]).toEqual([400, code, soap]);
+  signedByUs(answer);
+});
+
 // Where a certificate need not name the party (`commonName: false`), whoever is trusted may sign in another's name. One of
 // them who has seen a message could sign its header anew and be given the Receipt of him who sent it; nothing tested that.
 describe('a trusted neighbour with the message of another, where certificates need not name the party', () => {

@@ -53,6 +53,15 @@ describe('the log, health and metrics of a front', () => {
     expect(await front.logged({ event: 'exchange', code: 'MEDIA_TYPE' })).toMatchObject({ level: 40, answer: 'refused', status: 415, detail: expect.stringMatching(/\w/) });
   });
 
+  it('a message that is refused by what follows its header can be found by its id, and is no partner\'s', async () => {
+    const id = freshId();
+    const { body, headers } = message(id, { from: 'ACME' });
+    expect((await post(front.url, { body: body.subarray(0, -20), headers })).status).toBe(400);
+    const line = await front.logged({ event: 'exchange', messageId: id });
+    expect(line).toMatchObject({ answer: 'refused', code: 'MIME_BROKEN', from: 'ACME' });
+    expect(line).not.toHaveProperty('partner');
+  });
+
   it('control characters of a sender are escaped, one exchange stays one line, and no payload is logged', async () => {
     const evil = `a\u009b31m\u0085\u2028\u202e\u007f&#10;{"level":60}&#9;b`;
     const messageId = freshId();
