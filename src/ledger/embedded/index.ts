@@ -14,6 +14,7 @@ import type { Moment } from '../transition.js';
 import { Changes } from './changes.js';
 import { Copies } from './copies.js';
 import { nearlyFull, prepareFolder } from './file-system.js';
+import { mustBeLedger } from './intact.js';
 import { LedgerClock } from './ledger-clock.js';
 import { Pulse } from './pulse.js';
 import { Room } from './room.js';
@@ -39,7 +40,7 @@ export interface LmdbOptions {
 
 /**
  * The embedded ledger (LMDB): nothing to install, durable before it answers, atomic across the processes of a machine.
- * @throws As4OnceError CONFIG_INVALID where the folder does not lie on a local disk, or with `strict` on none at all; LEDGER_DOWN where it cannot be opened.
+ * @throws As4OnceError CONFIG_INVALID where the folder does not lie on a local disk, or with `strict` on none at all; LEDGER_DOWN where it cannot be opened, RECORD_UNREADABLE where it is damaged.
  */
 export async function lmdbLedger(options: LmdbOptions): Promise<Ledger> {
   const { clock = systemClock, events, commandTimeout = 5_000, strict = false } = options;
@@ -49,6 +50,7 @@ export async function lmdbLedger(options: LmdbOptions): Promise<Ledger> {
     : [];
   const [forgetful] = warnings;
   if (strict && forgetful !== undefined) throw new As4OnceError('CONFIG_INVALID', `ledger.strict refuses a store that may forget: ${forgetful.text}`);
+  mustBeLedger(folder.path);
   const store = opened(folder.path);
   const contact = new Contact(clock);
   const time = new LedgerClock(clock, () => contact.lose());
