@@ -2,13 +2,12 @@ import { statSync } from 'node:fs';
 import { createSecureContext } from 'node:tls';
 import { As4OnceError } from '../errors.js';
 import { proveReceipts } from '../receipt/self-test.js';
-import { loadIdentity, type Identity } from '../security/keys.js';
 import type { Assembled } from './config.js';
 import type { Loaded } from './load.js';
 import { clientTls, serverTls } from './pem-files.js';
 import { backendAt } from './check-routes.js';
 import { error, warning, type Path, type Problem } from './problem.js';
-import { bytesOf, certificateFilesOf, crlOf, securityFiles } from './security-files.js';
+import { certificateFilesOf, crlOf, identityOf, securityFiles, signingIndex } from './security-files.js';
 import type { KeyInput } from './security-schema.js';
 
 /** As long as the alert on our own certificates looks ahead, ms. */
@@ -80,7 +79,7 @@ async function keyProblems({ config }: Assembled, now: number): Promise<readonly
   const keys = config.role === 'endpoint' ? (config.endpoint?.keys ?? []) : [];
   const problems = keys.flatMap((key, i) => oneKey(key, ['endpoint', 'keys', i]));
   if (keys.length === 0 || problems.length > 0) return problems;
-  const last = keys.findLastIndex(({ use }) => use?.includes('sign') !== false);
+  const last = signingIndex(keys);
   const signing = keys[last];
   if (signing === undefined) return [error('KEYS_SIGN', ['endpoint', 'keys'], 'none of them signs; a Receipt needs one')];
   try {
@@ -95,10 +94,6 @@ async function keyProblems({ config }: Assembled, now: number): Promise<readonly
 function oneKey(key: KeyInput, at: Path): readonly Problem[] {
   const certificate = faults('KEY_FILES', [...at, 'certificate'], () => certificateFilesOf([key.certificate]));
   return certificate.length > 0 ? certificate : faults('KEY_FILES', [...at, 'key'], () => identityOf(key));
-}
-
-function identityOf({ certificate, key, passphrase }: KeyInput): Identity {
-  return loadIdentity(bytesOf(key), bytesOf(certificate), key, passphrase);
 }
 
 /** The files that signatures are judged by: for everybody, and what differs for single partners. */

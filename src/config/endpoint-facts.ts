@@ -1,7 +1,7 @@
 import { compileRules } from '../policy/select.js';
 import type { Rule } from '../policy/rule.js';
 import type { Config, RouteConfig } from './config.js';
-import { certificateFilesOf, securityOf, trustOf } from './security-files.js';
+import { BOTH, certificateFilesOf, securityOf, signingIndex, trustOf } from './security-files.js';
 import type { SecurityInput } from './security-schema.js';
 
 /** What an endpoint demands of messages, by rule; for `check`. */
@@ -64,8 +64,8 @@ function trustFacts(given: SecurityInput, readFiles: boolean): SecurityFacts['tr
 /** In the order of the file. */
 export function keyFacts({ endpoint }: Config, readFiles: boolean): readonly KeyFacts[] {
   const keys = endpoint?.keys ?? [];
-  const last = keys.findLastIndex(({ use }) => use?.includes('sign') !== false);
-  return keys.map(({ certificate, use = ['sign', 'decrypt'] }, i) => {
+  const last = signingIndex(keys);
+  return keys.map(({ certificate, use = BOTH }, i) => {
     const [own] = readFiles ? certificateFilesOf([certificate]) : [];
     return {
       use, signs: i === last,

@@ -9,7 +9,7 @@ import { securityProfile, type ProfileName } from '../security/profiles.js';
 import type { Trust } from '../security/trust.js';
 import type { Assembled, Config } from './config.js';
 import type { Path } from './problem.js';
-import type { SecurityInput } from './security-schema.js';
+import type { KeyInput, SecurityInput } from './security-schema.js';
 
 /** The files that the security part of a configuration names, read. @throws As4OnceError CONFIG_INVALID naming the file. */
 
@@ -23,11 +23,22 @@ export interface EndpointKeys {
 export function endpointKeys(config: Config): EndpointKeys | undefined {
   const keys = config.endpoint?.keys;
   if (keys === undefined) return undefined;
-  const loaded = keys.map(({ certificate, key, passphrase, use = ['sign', 'decrypt'] }) =>
-    ({ use, identity: loadIdentity(bytesOf(key), bytesOf(certificate), key, passphrase) }));
-  const signing = loaded.findLast(({ use }) => use.includes('sign'))?.identity;
+  const loaded = keys.map((key) => ({ use: key.use ?? BOTH, identity: identityOf(key) }));
+  const signing = loaded[signingIndex(keys)]?.identity;
   if (signing === undefined) throw new As4OnceError('CONFIG_INVALID', 'endpoint.keys: none of them signs; a Receipt needs one');
   return { signing, decrypting: loaded.filter(({ use }) => use.includes('decrypt')).map(({ identity }) => identity) };
+}
+
+/** What a key is for that does not say. */
+export const BOTH = ['sign', 'decrypt'] as const;
+
+/** Which of the keys signs: the last that may; -1 where none may. */
+export function signingIndex(keys: readonly KeyInput[]): number {
+  return keys.findLastIndex(({ use = BOTH }) => use.includes('sign'));
+}
+
+export function identityOf({ certificate, key, passphrase }: KeyInput): Identity {
+  return loadIdentity(bytesOf(key), bytesOf(certificate), key, passphrase);
 }
 
 export function trustOf({ trust = [], crl = [], clockSkew }: SecurityInput): Trust {
@@ -85,7 +96,7 @@ function algorithmsWith(allow: NonNullable<SecurityInput['allow']>): AlgorithmPo
   };
 }
 
-export function bytesOf(file: string): Buffer {
+function bytesOf(file: string): Buffer {
   try {
     return readFileSync(file);
   } catch (error) {

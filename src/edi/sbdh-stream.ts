@@ -1,6 +1,6 @@
 import { SaxesParser, type SaxesTagNS } from 'saxes';
 import { As4OnceError } from '../errors.js';
-import { XmlText } from './xml-text.js';
+import { XmlText } from '../xml/xml-text.js';
 
 /** What is told of an element that was asked for: its path from the root, and its text when it closes. */
 export interface XmlEvents {
@@ -63,17 +63,19 @@ export class XmlStream {
   }
 
   push(chunk: Uint8Array): void {
-    for (let at = 0; at < chunk.length; at += PIECE) this.#write(this.#decoder.push(chunk.subarray(at, at + PIECE)));
+    for (let at = 0; at < chunk.length; at += PIECE) this.#write(() => this.#decoder.push(chunk.subarray(at, at + PIECE)));
   }
 
   end(): void {
-    this.#write(this.#decoder.end());
+    this.#write(() => this.#decoder.end());
     this.#guard(() => this.#parser.close());
   }
 
-  #write(text: string): void {
-    if (text === '') return;
-    this.#guard(() => this.#parser.write(text));
+  #write(decoded: () => string): void {
+    this.#guard(() => {
+      const text = decoded();
+      if (text !== '') this.#parser.write(text);
+    });
     // the parser gathers into this property; it has no bound of its own
     const parser = this.#parser as unknown as { text: string };
     if (this.#pieces) {

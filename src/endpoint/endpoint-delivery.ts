@@ -1,6 +1,6 @@
 import type { Clock } from '../clock.js';
 import type { Attempted, AttemptResult, Delivery } from '../delivery/port.js';
-import { As4OnceError, ERRORS } from '../errors.js';
+import { As4OnceError, ERRORS, type ErrorEntry } from '../errors.js';
 import { plain, type Reply } from '../exchange.js';
 import type { AnswerIn } from '../protocol.js';
 import { buildError } from '../receipt/build-error.js';
@@ -74,7 +74,8 @@ async function failed(
 
 /** Never an ebMS Error: nothing final can be said, and senders give up on those. */
 function comeAgain(code: 'UPSTREAM_DOWN' | 'UPSTREAM_UNCLEAR'): Reply {
-  return plain(503, `${code}: try again later.\n`, [['Retry-After', '5']]);
+  const { status, endpointStatus = status }: ErrorEntry = ERRORS[code];
+  return plain(endpointStatus, `${code}: try again later.\n`, [['Retry-After', '5']]);
 }
 
 /** A signed ebMS Error in the request's own SOAP version; 1.2 where that could not be read. */

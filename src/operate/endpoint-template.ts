@@ -1,5 +1,5 @@
 import type { ProfileName } from '../security/profiles.js';
-import { ledgerLines } from './init-template.js';
+import { ledgerPart, OPERATORS_PART } from './template-parts.js';
 
 export interface EndpointChoices {
   readonly profile: ProfileName;
@@ -77,17 +77,7 @@ security:
   # certificates: keys/partners.pem  # of partners whose messages name their certificate instead of carrying it
   # commonName: true                 # the CN must be the From PartyId. Default: true for peppol, false otherwise
 
-# Where it is remembered what was accepted, and which Receipt was sent.
-ledger:
-${ledgerLines(redis)}
-
-# What this machine has seen of the ledger, outside of it: so that a ledger restored from a copy is noticed.
-state: ./as4-once-state
-
-defaults:
-  # How long a message is remembered, from its first copy on. Longer than the longest time after which a partner retries.
-  window: 90d
-  # A Standard Business Document that was delivered under another MessageId. flag: delivered again, marked, with the first
+${ledgerPart(redis)}  # A Standard Business Document that was delivered under another MessageId. flag: delivered again, marked, with the first
   # id. suppress: the same content gets a Receipt and is not delivered again. off: its header is not looked at.
   sbdh: flag
   # keepHeader: 30d                # keep the original SOAP part so long, for as4-once evidence
@@ -97,13 +87,5 @@ defaults:
 #   - match: { from: POP000123 }
 #     sbdh: suppress
 
-# Health, metrics, dashboard and API, for operators only. The token is needed for everything that writes.
-admin:
-  listen: 127.0.0.1:9464
-  # tokenFile: /etc/as4-once/admin-token
-
-log:
-  level: info                      # one JSON line for each message
-  # file: /var/log/as4-once.log    # default: standard output
-`;
+${OPERATORS_PART}`;
 }

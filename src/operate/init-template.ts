@@ -1,5 +1,6 @@
 import { accessPoint, type AccessPointName } from '../delivery/access-points.js';
 import { formatDuration } from '../policy/duration.js';
+import { ledgerPart, OPERATORS_PART } from './template-parts.js';
 
 export interface InitChoices {
   readonly accessPoint: AccessPointName;
@@ -65,17 +66,7 @@ upstream:
 # What as4-once may expect of it: it ${remembers}.
 ${NOTES[name].map((line) => `# ${line}\n`).join('')}accessPoint: ${name}
 
-# Where it is remembered what was accepted, and which Receipt was sent.
-ledger:
-${ledgerLines(redis)}
-
-# What this machine has seen of the ledger, outside of it: so that a ledger restored from a copy is noticed.
-state: ./as4-once-state
-
-defaults:
-  # How long a message is remembered, from its first copy on. Longer than the longest time after which a partner retries.
-  window: 90d
-  # shadow: everything goes on, nothing is answered by us, and as4-once report --shadow says what eliminate would have
+${ledgerPart(redis)}  # shadow: everything goes on, nothing is answered by us, and as4-once report --shadow says what eliminate would have
   # done. Begin so; after two weeks import what the access point has taken (as4-once import) and write eliminate here.
   mode: shadow
   # After an attempt without a certain outcome (a reset, a timeout). auto: redeliver, marked, while the access point
@@ -92,26 +83,5 @@ defaults:
 #   - match: { from: POP000123 }
 #     window: 180d
 
-# Health, metrics, dashboard and API, for operators only. The token is needed for everything that writes.
-admin:
-  listen: 127.0.0.1:9464
-  # tokenFile: /etc/as4-once/admin-token
-
-log:
-  level: info                      # one JSON line for each message
-  # file: /var/log/as4-once.log    # default: standard output
-`;
-}
-
-/** The ledger's settings; a front and an endpoint have the same. */
-export function ledgerLines(redis: string | undefined): string {
-  return `${
-  redis === undefined
-    ? `  embedded: ./as4-once-data        # one machine, any number of processes, nothing to install
-  # redis: "redis://127.0.0.1:6379"  # several machines; Redis 7 with appendonly yes and maxmemory-policy noeviction`
-    : `  redis: ${JSON.stringify(redis)}   # Redis 7 with appendonly yes and maxmemory-policy noeviction
-  # embedded: ./as4-once-data      # one machine, any number of processes, nothing to install`
-}
-  # strict: true                   # answer 503 rather than work with a store that may forget or that went back in time
-  # maxBytes: 20 GiB               # take no new messages beyond this size; see as4-once check --rate 100000/day`;
+${OPERATORS_PART}`;
 }

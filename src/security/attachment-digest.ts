@@ -1,7 +1,7 @@
 import { createHash, timingSafeEqual, type Hash } from 'node:crypto';
 import { SaxesParser } from 'saxes';
 import { CanonicalWriter } from '../xml/canonical.js';
-import { StreamDecoder } from '../xml/stream-decoder.js';
+import { XmlText } from '../xml/xml-text.js';
 import type { XmlAttribute } from '../xml/tree.js';
 import type { HashName } from './algorithms.js';
 
@@ -88,7 +88,7 @@ class CrLf {
 class Canonical {
   readonly #hash: Hash;
   readonly #writer = new CanonicalWriter();
-  readonly #decoder: StreamDecoder;
+  readonly #decoder: XmlText;
   readonly #parser = new SaxesParser({ xmlns: true });
   #given = 0;
   #depth = 0;
@@ -98,7 +98,7 @@ class Canonical {
 
   constructor(hash: Hash, charset: string | undefined) {
     this.#hash = hash;
-    this.#decoder = new StreamDecoder(charset);
+    this.#decoder = new XmlText(charset);
     const parser = this.#parser;
     parser.on('error', (error) => {
       throw error;
@@ -134,7 +134,7 @@ class Canonical {
 
   update(chunk: Uint8Array): void {
     this.#given += chunk.length;
-    this.#attempt(() => this.#parser.write(this.#decoder.decode(chunk)));
+    this.#attempt(() => this.#parser.write(this.#decoder.push(chunk)));
   }
 
   end(): Uint8Array | undefined {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { makeIdentity } from '../../conformance/keys.js';
 import { LEGACY, TOKEN } from '../../src/security/algorithms.js';
+import { independentlyVerify } from '../../src/security/judge.js';
 import { selfSigned } from '../../src/security/keys.js';
 import { verifyEnvelope } from '../../src/security/verify.js';
 import { as4Message, identity } from '../support/messages.js';
@@ -68,6 +69,17 @@ describe('what the security header says of itself', () => {
     ['a Timestamp signed in place of the Body', (e) => resign(inSecurity(e, STAMP).replace(/URI="#[^"]*body[^"]*"/i, 'URI="#stamp"'), sender.key), 'referenceSet'],
   ])('%s', (_name, tamper, reason) => {
     expect(outcome(tamper)).toBe(reason);
+  });
+
+  it('is known to the second implementation too, behind as4-once verify', () => {
+    const judged = (tamper: (e: string) => string): boolean =>
+      independentlyVerify(as4Message({ bare: true, signer: sender, plan: { tamper } }).body).ok;
+    const stamped = (e: string): string => referTo(inSecurity(e, STAMP), 'stamp');
+    expect(judged((e) => e)).toBe(true);
+    expect(judged((e) => resign(stamped(e), sender.key))).toBe(true);
+    expect(judged((e) => resign(stamped(e), sender.key).replace('2026-01-01T', '2027-01-01T'))).toBe(false);
+    expect(judged((e) => resign(referTo(before(e, MESSAGING, STAMP), 'stamp'), sender.key))).toBe(false);
+    expect(judged((e) => resign(inSecurity(e, STAMP).replace(/URI="#[^"]*body[^"]*"/i, 'URI="#stamp"'), sender.key))).toBe(false);
   });
 
   it('is signed by a certificate that was renewed with its key, while both are configured', () => {

@@ -1,7 +1,7 @@
 import { LIMITS } from '../../limits.js';
 import type { Claim, ClaimAnswer } from '../port.js';
 import type { LedgerRecord } from '../record.js';
-import { attemptOf, born, endUncertain, isLive, keptUntil, lapseReason, liveUntil, windowEnd, without } from './standing.js';
+import { attemptOf, born, isLive, keptUntil, liveUntil, mayRedeliver, windowEnd, without, withoutOwner } from './standing.js';
 import type { Moment, Step } from './standing.js';
 
 type Mark = 'first' | 'redelivery' | 'late';
@@ -13,8 +13,7 @@ export function claim(record: LedgerRecord | undefined, command: Claim, at: Mome
   if (isLive(record, at)) return look('inFlight', record, command, at);
   if (record.state === 'held') return look('held', record, command, at);
 
-  // a claim that nobody answers for is an uncertain attempt, whatever is decided about it now
-  const before = record.state === 'claimed' ? endUncertain(record, at, lapseReason(record, at)) : record;
+  const before = withoutOwner(record, at);
   if (at.now >= record.born + command.windowMs) return afterWindow(record, before, command, at);
   if (before.state === 'settled') return look(sameContent(before, command) ? 'settled' : 'mismatch', before, command, at);
   if (before.state === 'known') {
@@ -36,12 +35,6 @@ function sameContent(record: LedgerRecord, command: Claim): boolean {
   if (record.fingerprint === '' || record.fingerprint === command.fingerprint) return sameSender;
   // an imported Receipt tells of the attachments only, not of a Body
   return sameSender && record.attempts.length === 0 && command.fingerprint.startsWith(`${record.fingerprint}.`);
-}
-
-/** After an uncertain attempt (design 5): `auto` redelivers while the access point itself still remembers the id. */
-function mayRedeliver(record: LedgerRecord, command: Claim, at: Moment): boolean {
-  if (command.uncertain !== 'auto') return command.uncertain === 'redeliver';
-  return at.now - (record.firstUncertain ?? at.now) < command.remembersMs;
 }
 
 /** The window, judged with today's policy, is over: a new message, labelled late if the old one may have been accepted. */

@@ -1,6 +1,6 @@
 import type { Point, PointAnswer } from '../port.js';
 import type { DuplicateKey, LedgerRecord } from '../record.js';
-import { attemptOf, isLive } from './standing.js';
+import { isLive, mayRedeliver, withoutOwner } from './standing.js';
 import type { Moment, Step } from './standing.js';
 
 /**
@@ -37,9 +37,9 @@ export function point(
   const working = others.find((record) => record !== undefined && isLive(record, at));
   if (working !== undefined) return { answer: { kind: 'inFlight', primary: working } };
 
-  const unclear = others.filter((record): record is LedgerRecord => record !== undefined && isUnclear(record));
+  const unclear = others.flatMap((record) => (record === undefined ? [] : [withoutOwner(record, at)])).filter(isUnclear);
   const [oldest] = unclear;
-  const halted = unclear.find((record) => record.state === 'held' || (same && !mayFollow(record, command, at)));
+  const halted = unclear.find((record) => record.state === 'held' || (same && !mayRedeliver(record, command, at)));
   if (halted !== undefined && command.waits) return { answer: { kind: 'held', primary: halted } };
   const answer: PointAnswer = oldest === undefined ? { kind: 'mine' } : { kind: 'unclear', primary: oldest };
   const again = standing.primary === command.primary && standing.token === command.token && same;
@@ -48,16 +48,7 @@ export function point(
 
 /** Whether the application may have the message, and nobody has said that it has not. */
 function isUnclear(record: LedgerRecord): boolean {
-  // a claim that is not alive any more is an uncertain attempt, though no copy came to say so in the record
-  if (record.state === 'claimed' || record.state === 'held') return true;
-  return record.state === 'open' && record.firstUncertain !== undefined && record.cleared !== true;
-}
-
-/** The same decision as for a copy of the uncertain message itself. */
-function mayFollow(record: LedgerRecord, { uncertain, remembersMs }: Point, at: Moment): boolean {
-  if (uncertain !== 'auto') return uncertain === 'redeliver';
-  const since = record.firstUncertain ?? attemptOf(record, record.token ?? '')?.began ?? record.born;
-  return at.now - since < remembersMs;
+  return record.state === 'held' || (record.state === 'open' && record.firstUncertain !== undefined && record.cleared !== true);
 }
 
 function place(pointer: LedgerRecord | undefined, command: Point, at: Moment, unclear: readonly LedgerRecord[]): Step<PointAnswer> {

@@ -89,6 +89,16 @@ export function endUncertain(record: LedgerRecord, at: Moment, reason: string): 
 export const lapseReason = (record: LedgerRecord, at: Moment): string =>
   record.owner !== undefined && at.isDead(record.owner) ? 'owner died' : 'lease lapsed';
 
+/** The record as it stands where nobody works on it: a claim that nobody answers for is an uncertain attempt by now. */
+export const withoutOwner = (record: LedgerRecord, at: Moment): LedgerRecord =>
+  (record.state === 'claimed' ? endUncertain(record, at, lapseReason(record, at)) : record);
+
+/** After an uncertain attempt (design 5): `auto` redelivers while the access point itself still remembers the id. */
+export function mayRedeliver(record: LedgerRecord, command: Pick<Claim, 'uncertain' | 'remembersMs'>, at: Moment): boolean {
+  if (command.uncertain !== 'auto') return command.uncertain === 'redeliver';
+  return at.now - (record.firstUncertain ?? at.now) < command.remembersMs;
+}
+
 /** The next version of a standing record. */
 export const changed = (record: LedgerRecord, change: Partial<LedgerRecord>): LedgerRecord =>
   ({ ...record, ...change, version: record.version + 1 });
